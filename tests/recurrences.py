@@ -82,7 +82,7 @@ RECURRENCES: Mapping[str, str] = {
         G[t-1] = r[t-1] + g*G[t] for t in T..1
         y = sum(G[:T]**2)""",
     "advantage": """
-        r : real[T]; V : real[S]; g, lam : real(0, 1)
+        r : real[2]; V : real[3]; g, lam : real(0, 1)
         A[2] = 0
         A[t-1] = r[t-1] + g*V[t] - V[t-1] + g*lam*A[t] for t in 2..1
         y = sum(A[:2]**2)""",

@@ -33,8 +33,8 @@ def _reordered(tokens: Iterable[Token]) -> Iterator[Token]:
             found = below
         else:
             found.append(line)
-    names = {str(line[0]) for line in below}
-    reads = (i for i, line in enumerate(above) if any(t.type == "NAME" and t in names for t in line))
+    names = {name for line in below for name in _defined(line)}
+    reads = (i for i, line in enumerate(above) if not names.isdisjoint(_read(line)))
     at = next(reads, max(len(above) - 1, 0))
     for line in (*above[:at], *_upwards(below), *above[at:]):
         yield from line
@@ -52,12 +52,40 @@ def _upwards(lines: Sequence[list[Token]]) -> Iterator[list[Token]]:
     yield from group[::-1]
 
 
+def _defined(line: list[Token]) -> Iterator[str]:
+    """Yield the names that a line defines, without names within a step."""
+    if not any(t.type == "FOR" for t in line):
+        yield str(line[0])
+        return
+    before = [Token("_NEWLINE", "", 0, 0), *line]
+    for last, token, after in zip(before, line, line[1:], strict=False):
+        if last.type == "_NEWLINE" and after == "[":
+            yield str(token)
+
+
+def _read(line: list[Token]) -> set[str]:
+    """Return the names in a line, without names within a step."""
+    found = {str(t) for t in line if t.type == "NAME"}
+    if any(t.type == "FOR" for t in line):
+        parts = [Token("_NEWLINE", "", 0, 0), *line]
+        found -= {str(t) for last, t, after in zip(parts, line, line[1:], strict=False) if last.type == "_NEWLINE" and after == "="}
+    return found
+
+
 def _lines(tokens: Iterable[Token]) -> Iterator[list[Token]]:
     line: list[Token] = []
+    parts: list[list[Token]] = []
+    steps = False
     for token in tokens:
         line.append(token)
+        steps = steps or token.type == "FOR"
         if token.type == "_NEWLINE":
-            yield line
+            parts.append(line)
             line = []
+            if token != ";":
+                # The definitions of one step stay together.
+                yield from [[t for part in parts for t in part]] if steps else parts
+                parts, steps = [], False
+    yield from parts
     if line:
         yield line

@@ -188,7 +188,7 @@ class Lines:
         for name, body in reversed(self.words.bodies.items()):
             if name in found or name not in moving:  # a member of wrt may itself depend on other members
                 continue
-            here = [n for n in self._computed_with(name, body) if n in bars]
+            here = [n for n in self._computed_with(name, body) if n in bars and n not in found]
             for n in here:
                 found[n] = line(n, *self._gathered(n, bars[n]))
             if here:

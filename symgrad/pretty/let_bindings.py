@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count as count_from
 
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.notation.recurrences import is_recurrence, recurrence_of
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.pretty.chain_rule import Lines
@@ -122,7 +123,8 @@ def share(
                 count[n] = count.get(n, 0) + (k if n is not bodies[name] else 0)
         best, saved = None, least
         for n, k in count.items():
-            if k > 1 and n.args and n not in bodies:
+            # Recurrences have names in any case: the lines below give them.
+            if k > 1 and n.args and n not in bodies and not is_recurrence(n) and recurrence_of(n) is None:
                 gain = (k - 1) * forms.length(n) - 2 * k - 6
                 if forms.length(n) >= SHARED_CHARACTERS and gain > saved:
                     best, saved = n, gain

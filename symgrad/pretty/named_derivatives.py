@@ -35,6 +35,7 @@ class _Program:
         "derivatives",
         "domains",
         "forms",
+        "known",
         "places",
         "words",
     )
@@ -47,6 +48,7 @@ class _Program:
         self._above: dict[Node, _Program] = {}
         # A copy: this lives as long as the listing, so it must not hold it.
         self._listing = Listing(listing.symbols, listing.assignments)
+        self.known = frozenset((*listing.symbols, *listing.assignments))
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
             if name in words.names:
@@ -181,7 +183,7 @@ def _in_names(program: _Program, node: Node) -> NamedFormula | None:
         spelling, plain = program.forms.spelling, one_line(node)
         if plain is not None and len(spelling.text(found)) > len(plain):
             return None
-        return NamedFormula(found, spelling, program.over_names, program.domains)
+        return NamedFormula(found, spelling, program.known, program.over_names, program.domains)
     except SymgradError:  # the form is not supported, or a number is too long
         return None
 
@@ -301,6 +303,7 @@ def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> 
         lines.slopes,
         program.forms.spelling,
         tuple(substitute(printed, table)),
+        program.known,
         program.over_names,
         program.domains,
     )

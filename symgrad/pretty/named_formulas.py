@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -30,6 +30,7 @@ class NamedFormulas:
         slopes: for lines that are derivatives, the value and the variables.
         spelling: the notation of the formulas.
         meaning: the results over declared symbols.
+        known: all names of the program.
     """
 
     results: tuple[Node, ...]
@@ -37,6 +38,7 @@ class NamedFormulas:
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
     spelling: Notation
     meaning: tuple[Node, ...]
+    known: frozenset[str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
@@ -68,11 +70,15 @@ class NamedFormulas:
 
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
-        return formulas_text(self.spelling, titles, self.results, self.lines)
+        return formulas_text(self.spelling, titles, self.results, self.lines, self.known)
 
 
 def formulas_text(
-    spelling: Notation, titles: Sequence[str], results: Sequence[Node], lines: Sequence[tuple[Node, Node]] = ()
+    spelling: Notation,
+    titles: Sequence[str],
+    results: Sequence[Node],
+    lines: Sequence[tuple[Node, Node]] = (),
+    known: Collection[str] = (),
 ) -> str:
     """Return formulas after titles, then the lines of the names and the recurrences that they read.
 
@@ -81,9 +87,10 @@ def formulas_text(
         titles: the beginnings of the formulas.
         results: the formulas.
         lines: the new names with their bodies; each is above those that it reads.
+        known: names in use.
     """
     text = spelling.text
-    loops = _recurrences(spelling, results, lines)
+    loops = _recurrences(spelling, results, lines, known)
     shown, below = (
         loops if loops is not None else (results, [f"{name.name} = {text(body)}" for name, body in lines])
     )
@@ -92,14 +99,14 @@ def formulas_text(
 
 
 def _recurrences(
-    spelling: Notation, results: Sequence[Node], lines: Sequence[tuple[Node, Node]]
+    spelling: Notation, results: Sequence[Node], lines: Sequence[tuple[Node, Node]], known: Collection[str]
 ) -> tuple[Sequence[Node], list[str]] | None:
     """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
     roots = [*results, *(body for _, body in lines)]
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
         return None
-    taken = {s.name for s in symbols_of(roots)} | {name.name for name, _ in lines}
+    taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
     table: dict[Node, Node] = {}
     written: dict[Node, list[str]] = {}
     read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in lines}
@@ -162,6 +169,7 @@ def join_formulas(
                 {**whole.spelling.calls, **more.spelling.calls},
             ),
             (*whole.meaning, *more.meaning),
+            whole.known | more.known,
             over_names,
             domains,
         )
@@ -175,16 +183,18 @@ class NamedFormula:
     Args:
         formula: the formula.
         spelling: the notation of the formula.
+        known: all names of the program.
     """
 
     formula: Node
     spelling: Notation
+    known: frozenset[str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
     def text(self) -> str:
         """Return the formula, then the lines of the recurrences that it reads."""
-        return formulas_text(self.spelling, [""], [self.formula])
+        return formulas_text(self.spelling, [""], [self.formula], known=self.known)
 
     def notes(self, before: Node) -> list[str]:
         """Return where the formula is defined although the derivative as built is undefined."""

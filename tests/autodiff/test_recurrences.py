@@ -15,7 +15,7 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.recurrences import is_recurrence
-from symgrad.ir.size_substitution import resized
+from symgrad.ir.size_substitution import resized, size_names
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
@@ -32,8 +32,7 @@ def program_of(name: str) -> sg.Program:
 
 
 def sized(nodes: list[Node]) -> list[Node]:
-    names = {size for s in symbols_of(nodes) for size in s.shape if isinstance(size, str)}
-    return resized(nodes, {name: LENGTHS[name] for name in names})
+    return resized(nodes, {name: LENGTHS[name] for name in size_names(nodes)})
 
 
 def values_for(nodes: list[Node]) -> dict[Node, Any]:
@@ -92,16 +91,15 @@ def test_programs_and_gradients_are_read_back(name: str) -> None:
     y = program["y"]
     again = sg.parse(str(program))
     assert again["y"].node is y.node
-    values = {s.name: v for s, v in values_for(sized([y.node])).items()}
     for x in y.inputs:
         slope = sg.grad(y, x)
-        for text in (f"{program}\n{slope}", slope.text(expand=True)):
-            read = sg.parse(text).last
-            close([read(**{i.name: values[i.name] for i in read.inputs})], [evaluate_at(slope, values)])
-
-
-def evaluate_at(e: Any, values: dict[str, Any]) -> Any:
-    return e(**{i.name: values[i.name] for i in e.inputs})
+        texts = [slope.text(expand=True), str(slope)]
+        for text in texts:
+            alone = " : " in text.splitlines()[0]
+            read = sg.parse(text if alone else f"{dedent(RECURRENCES[name])}\n{text}").last
+            both = sized([read.node, slope.node])
+            values = values_for(both)
+            close(*([e] for e in evaluate(both, values)))
 
 
 @pytest.mark.parametrize("length", [0, 1, 2])

@@ -18,7 +18,7 @@ from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.terms import Term, Token, span_of
 from symgrad.ir.graph import Node, number, size_node, symbol
 from symgrad.ir.shapes import broadcast_shapes
-from symgrad.ir.sizes import Shape, Size, least_value, names_of, size_product, size_sum
+from symgrad.ir.sizes import Shape, Size, least_value, names_of, size_max, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.array.indexing import gather, iota
@@ -159,7 +159,7 @@ class RecurrenceRules(FunctionRules):
         elif least is None and not reverse and not isinstance(first, int):
             self._refuse(name, "nothing says in which order these steps run", "a whole number at one end: 1..T, T..1")
             return None
-        return _Loop(name, first, last, reverse, back if reverse else steps)
+        return _Loop(name, first, last, reverse, size_max(back if reverse else steps, 0))
 
     def _values(self, lines: Sequence[_Line], loop: _Loop, shapes: Mapping[str, Shape]) -> dict[str, Node] | None:
         """Return the arrays of all values of each name, given the shapes of one value."""
@@ -375,26 +375,35 @@ class _Steps:
         offset = self.offset(places[0])
         others = places[1:]
         if axes[0] == 0 and offset is not None and all(self.step not in topological([p]) for p in others):
-            low = self.loop.last if self.loop.reverse else self.loop.first
-            start = size_sum([low, offset])
-            stop = size_sum([start, self.loop.length])
-            self._check_range(x, start, stop, offset)
-            rows = slice_axes(x, [(start, stop, 1), *[(None, None, 1)] * (len(x.shape) - 1)])
+            ends = self.loop.first, self.loop.last
+            low, high = ends[::-1] if self.loop.reverse else ends
+            start, stop = size_sum([low, offset]), size_sum([high, offset, 1])
+            rest = [(None, None, 1)] * (len(x.shape) - 1)
+            rows = slice_axes(x, [(start, stop, 1), *rest])
+            if rows.shape[0] != self.loop.length:  # max(T - 1, 0) rows, not T - 1
+                rows = slice_axes(x, [(start, size_sum([start, self.loop.length]), 1), *rest])
+            self._check_range(x, start, stop, offset, rows)
             row = self._row_of(rows)
             return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
         steps = add(iota(params=(self.loop.length,)), number(self._lowest()))
         return self._row_of(batch([node], {self.step: steps}, (self.loop.length,))[0])
 
-    def _check_range(self, x: Node, start: Size, stop: Size, offset: Size) -> None:
+    def _check_range(self, x: Node, start: Size, stop: Size, offset: Size, rows: Node) -> None:
         short = size_sum([x.shape[0], size_product([-1, stop])])
-        if (isinstance(start, int) and start < 0) or (isinstance(short, int) and short < 0):
-            below = isinstance(start, int) and start < 0
+        below = isinstance(start, int) and start < 0
+        if below or (isinstance(short, int) and short < 0):
             place = size_sum([self.loop.name, offset])
             raise ShapeError(
                 f"position {place} is {start if below else size_sum([stop, -1])} in the "
                 f"{'first' if below != self.loop.reverse else 'last'} step, and the axis has the length {x.shape[0]}",
                 expected="positions from 0 to below the length",
                 cure="correct the position or the range: x : real[T] has the positions 0..T-1",
+            )
+        if rows.shape[0] != self.loop.length:
+            raise ShapeError(
+                f"the positions {start} to {size_sum([stop, -1])} are read from an axis of the length {x.shape[0]}",
+                expected="an axis that has these positions for all sizes",
+                cure="declare the array with the size of the range",
             )
 
     def _row_of(self, rows: Node) -> Node:
@@ -472,12 +481,12 @@ def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[T
         elif at is not None:
             reader.recurrence([*group, definition], part[at + 1 : -1])
             group = []
-        elif group or (loop_name is not None and definition.reads(loop_name)):
+        elif loop_name is not None and (definition.subscript is None or definition.reads(loop_name)):
             group.append(definition)
-        elif definition.subscript is None:
-            yield part
-        else:
+        elif definition.subscript is not None:
             reader.start_value(definition)
+        else:
+            yield part
 
 
 def _definition(part: Sequence[Token]) -> _Line | None:

@@ -11,7 +11,8 @@ from itertools import chain, count
 
 from symgrad.ir.body import Body, carried, packed
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, number, symbol
-from symgrad.ir.sizes import Size, extent_text, size_sum
+from symgrad.ir.notation.literals import size_text
+from symgrad.ir.sizes import Extent, Size, SizeAtom, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import INT, REAL, Declaration
 
@@ -66,7 +67,7 @@ def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[st
     found: list[str] = []
     for k in range(len(body.carries)):
         first = over[k if each else 0] if over else None
-        bases = [f"{first}_{'bar' if reverse else 'dot'}"] if first else "abc" if reverse else "hgqrs"
+        bases = [f"{first}_{'bar' if reverse else 'dot'}"] if first else "abcdpqrs" if reverse else "hgqrsuvw"
         fresh = (f"{bases[0]}{n}" for n in count(k + 1))
         name = next(n for n in chain(bases, fresh) if n not in taken)
         taken.add(name)
@@ -96,7 +97,7 @@ def recurrence_lines(
     """
     length, reverse, _ = node.params
     step = step_formulas(node, names, lambda x: text(x, {}), letter)
-    end = extent_text(length)
+    end = size_text(_bare(length))
     first, now = (end, f"{letter}-1") if reverse else ("0", letter)
     found = [f"{name}[{first}] = {text(s, {})}" for name, s in zip(names, node.args, strict=False)]
     # A part that is the value of a carry is read under its name.
@@ -146,10 +147,20 @@ def _without_division(x: Node) -> Node:
     return x.args[0] if whole else x
 
 
+def _bare(length: Size) -> Size:
+    """Return the size of which a length is the maximum with 0: the reader takes it again."""
+    if isinstance(length, Extent) and len(length.terms) == 1:
+        ((monomial, c),) = length.terms
+        atom = monomial[0] if len(monomial) == 1 else None
+        if c == 1 and isinstance(atom, SizeAtom) and atom.op == "max" and atom.b == 0:
+            return atom.a
+    return length
+
+
 def _position(letter: str, offset: Size) -> str:
     if offset == 0:
         return letter
-    text = extent_text(offset)
+    text = size_text(offset)
     return f"{letter}{text}" if text.startswith("-") else f"{letter}+{text}"
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from symgrad.autodiff.recurrences import divide
 from symgrad.ir.body import Body, carried
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.literals import ATOM
 from symgrad.ir.sizes import size_sum
-from symgrad.ir.traverse import uses
+from symgrad.ir.traverse import topological, uses
 
 if TYPE_CHECKING:
     from symgrad.printing.numpy.source import SourceWriter
@@ -54,4 +54,7 @@ def write_recurrence(node: Node, writer: SourceWriter) -> list[str]:
     span = f"reversed(range({count}))" if reverse else f"range({count})"
     outer += [f"for {at} in {span}:", *(f"    {line}" for line in writer.lines)]
     writer.lines = outer
+    for inner in topological(body.results):  # other bodies have the same symbols
+        if not writer.written.keys().isdisjoint([inner]) and (inner.args or inner.op is SYMBOL):
+            del writer.written[inner]
     return arrays
