@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import chain, count
 from typing import Any
 
@@ -20,7 +21,7 @@ from symgrad.ir.listing import Derivative, Listing, suggest
 from symgrad.ir.shapes import broadcast_shapes, fitting
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import Declaration, Number
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.logic import not_, where_infinite
@@ -63,6 +64,7 @@ class Scope:
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
         self.derivatives: dict[Node, Derivative] = {}
+        self.decimals: dict[Number, str] = {}
         self.name_spans: dict[str, Span] = {}
         self.sizes = {*names_of(*(node.shape for node in given.values()))}
         declared = (node.declaration.values for node in given.values() if node.op is SYMBOL)
@@ -108,6 +110,7 @@ class Scope:
             tuple(name for name in self.free if name in self.symbols),
             self.given,
             derivatives=self.derivatives,
+            decimals=self.decimals,
         )
 
     def size_of(self, node: Node) -> Size | None:
@@ -177,6 +180,18 @@ class Scope:
         if node not in self.spans:
             self.spans[node] = Span(start, end)
         return Term(node, start, end, literal)
+
+    def literal_value(self, token: Token) -> Number:
+        """Return the exact value of a number token, and record its text if a decimal is its first spelling."""
+        text = str(token)
+        if text.isdecimal():
+            return int(text)
+        text = text.replace("_", "")
+        exact = Fraction(text)
+        value = exact.numerator if exact.denominator == 1 else exact
+        if isinstance(value, int) or number(value) not in self.spans:
+            self.decimals.setdefault(value, text)
+        return value
 
     def make(
         self, op: Op, terms: Sequence[Term], start: int, end: int, params: tuple[object, ...] = ()

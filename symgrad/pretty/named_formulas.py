@@ -103,6 +103,7 @@ def join_formulas(
             Notation(
                 {**whole.spelling.literals, **more.spelling.literals},
                 {**whole.spelling.calls, **more.spelling.calls},
+                {**whole.spelling.numbers, **more.spelling.numbers},
             ),
             (*whole.meaning, *more.meaning),
             over_names,

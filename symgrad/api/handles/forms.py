@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from symgrad.api.handles.inputs import program_names
+from symgrad.api.handles.inputs import number_texts, program_names
 from symgrad.api.handles.methods import ArrayMethods
 from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
 from symgrad.ir.graph import SYMBOL, Node
@@ -55,7 +55,11 @@ class FormMethods(ArrayMethods):
         if said is not None:
             return said.text([""])
         found = None if expand else name_derivative(self)
-        return str_text(readable(self)) if found is None else found.spelling.text(found.formula)
+        return (
+            str_text(readable(self), number_texts([self]))
+            if found is None
+            else found.spelling.text(found.formula)
+        )
 
     def canonical(self) -> Self:
         r"""Return the expression as a person would write it: collected, cancelled, ordered.
@@ -258,7 +262,7 @@ class FormMethods(ArrayMethods):
             return formulas_latex(said, names)
         found = None if expand else name_derivative(self)
         if found is None:
-            return latex(readable(self), beside=names)
+            return latex(readable(self), number_texts([self]), beside=names)
         return named_latex(found.formula, found.spelling, names)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:

@@ -60,6 +60,11 @@ def program_names(exprs: Iterable[Handle]) -> list[str]:
     return [name for listing in listings_of(exprs) for name in listing.names]
 
 
+def number_texts(exprs: Iterable[Handle]) -> dict[Node, str]:
+    """Return how the programs of expressions spell numbers; the first program takes precedence."""
+    return {n: text for listing in reversed(listings_of(exprs)) for n, text in listing.spellings.items()}
+
+
 def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
     """Return the nodes of several tuples, each once; the same tuple object if the nonempty ones are equal."""
     distinct: list[tuple[Node, ...]] = []

@@ -23,7 +23,6 @@ from symgrad.frontend.tokens.terms import (
     Term,
     Text,
     Token,
-    literal_value,
     span_of,
 )
 from symgrad.ir.composite import WRITTEN
@@ -56,7 +55,7 @@ class ProgramReader(FunctionRules):
         spelled = str(token)
         node = self._literals.get(spelled)
         if node is None:
-            node = self._literals[spelled] = number(literal_value(token))
+            node = self._literals[spelled] = number(self.literal_value(token))
         start, end = span_of(token)
         return self.term(node, start, end, True)
 

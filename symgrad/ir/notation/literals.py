@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from symgrad.ir.exact import DIGITS, decimal_digits
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Size, SizeAtom, polynomial_text
 from symgrad.ir.types import Number
 
@@ -64,6 +64,11 @@ def number_text(value: Number, *, decimal: bool = False) -> str:
     if text is None or _positional_length(text) > DIGITS:
         return f"{value.numerator}/{value.denominator}"
     return text
+
+
+def is_spelling(node: Node, text: str) -> bool:
+    """Tell whether a text is another spelling of a number, and not its name."""
+    return node.op is NUMBER and text.lstrip("-")[0] in ".0123456789"
 
 
 def _decimal(digits: str, places: int) -> str:

@@ -6,8 +6,7 @@ a symbol where it is.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -37,26 +36,18 @@ class Literals:
         spelled: the text of each decimal of the program.
         meaning: the number of each literal.
         whole: whether every decimal stays as it is, and none is folded.
+        spellings: how numbers of the program are written that no literal stands for, such as exponents.
     """
 
     spelled: dict[Number, str] = field(default_factory=dict[Number, str])
     meaning: dict[Node, Node] = field(default_factory=dict[Node, Node])
     whole: bool = False
+    spellings: Mapping[Node, str] = field(default_factory=dict[Node, str])
 
     @classmethod
     def of(cls, listing: Listing) -> Literals:
-        """Return the literals of a text."""
-        found = cls()
-        if listing.source is not None:
-            for text in _decimals(listing.source.text):
-                found.spelled.setdefault(Fraction(text), text)
-        return found
-
-    @property
-    def spellings(self) -> dict[Node, str]:
-        """How fractions that are decimals of the program are written, also with a minus sign."""
-        fractions = {v: text for v, text in self.spelled.items() if v.denominator > 1}
-        return {number(s * v): "-" * (s < 0) + text for v, text in fractions.items() for s in (1, -1)}
+        """Return the literals of a program."""
+        return cls(dict(listing.decimals), spellings=listing.spellings)
 
     @property
     def decimal(self) -> bool:
@@ -65,7 +56,7 @@ class Literals:
 
     def symbol(self, value: Number) -> Node:
         """Return the literal of a positive number."""
-        text = self.spelled.get(Fraction(value)) or number_text(value, decimal=True)
+        text = self.spelled.get(value) or number_text(value, decimal=True)
         domain = Domain("constant", "real", value * (1 - _NEAR), value * (1 + _NEAR))
         made = symbol(Declaration(text, domain))
         self.meaning[made] = number(value)
@@ -131,7 +122,7 @@ class Literals:
         """Tell whether a number is a fraction that should be a decimal, because the program has such decimals."""
         if not isinstance(value, Fraction) or not self._is_short(abs(value), most):
             return False
-        folded = [Fraction(v).denominator for v in self.spelled if not self.is_long(number(v))]
+        folded = [v.denominator for v in self.spelled if not self.is_long(number(v))]
         if value.denominator % 5 == 0:
             return any(d > 1 for d in folded)
         return abs(value) in self.spelled or any(d in _BINARY for d in folded)
@@ -180,13 +171,3 @@ class Literals:
     def _rebuilt(self, node: Node, done: dict[Node, Node]) -> Node:
         args = tuple(a if a.is_number() else done[a] for a in node.args)
         return node if args == node.args else node.op(*args, params=node.params)
-
-
-_DECIMAL = re.compile(r"(?<![\w.])(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*|\d[\d_]*(?=[eE]))(?:[eE][+-]?\d+)?")
-
-
-def _decimals(text: str) -> Iterator[str]:
-    """Yield the decimals of a text, except those in comments."""
-    for line in text.splitlines():
-        for found in _DECIMAL.finditer(line.partition("#")[0]):
-            yield found.group().replace("_", "")

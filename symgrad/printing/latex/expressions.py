@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
-from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW
+from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
@@ -59,7 +59,7 @@ def latex(
 
     Args:
         node: the node.
-        names: nodes that are written as a name, such as a program's variables.
+        names: nodes that are written as a name, such as a program's variables; for a number, also another spelling.
         spelled: nodes with another text, each with the rank of the text.
         beside: names that the formula need not contain, such as all names of its program; nothing else looks like them.
 
@@ -76,6 +76,8 @@ def latex(
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
     named = dict(names or {})
+    numbers = {n: latex_number(n.value, text) for n, text in named.items() if is_spelling(n, text)}
+    named = {n: name for n, name in named.items() if n.op is not NUMBER or name.isidentifier()}
     # Named nodes are not entered: their text may be exponentially longer than their graph.
     order = topological([node], until={n for n in (*named, *(spelled or {})) if n is not node})
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
@@ -83,9 +85,11 @@ def latex(
     sizes = sorted({name for n in sized for name in names_of(n.shape, *n.params)})
     glyphs = Glyphs([*read, *sizes], beside)
     written = Texts(glyphs)
+    written.update(numbers)
     for n, text in (spelled or {}).items():
         written[n] = text
-        written.opaque.add(n)
+        if n.op is not NUMBER:
+            written.opaque.add(n)
     for n in order:
         if n in written:
             continue

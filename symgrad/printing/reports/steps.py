@@ -107,7 +107,10 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
         short = heads.gradients[i]
         text = f"{slope_text(d, w)} = {gradient_text(d, i) if short is None else short.text}"
         rows.append(
-            Maths(text, f"{slope_latex(d, w)} &= {latex(d.values[i]) if short is None else short.latex}")
+            Maths(
+                text,
+                f"{slope_latex(d, w)} &= {latex(d.values[i], d.naming.numbers) if short is None else short.latex}",
+            )
         )
         notes += [prose(note) for note in (short and short.notes) or ()]
         if d.nothing[i] is not None:

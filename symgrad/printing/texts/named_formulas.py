@@ -34,7 +34,7 @@ def spelled_latex(
     spelled = {
         symbol: latex_number(number.value, symbol.name) for symbol, number in spelling.literals.items()
     }
-    spelled |= names
+    spelled |= {n: latex_number(n.value, text) for n, text in spelling.numbers.items()} | {**names}
     for node in topological(spelling.calls):  # inner calls come first
         if node in spelling.calls:
             name, argument = spelling.calls[node]
