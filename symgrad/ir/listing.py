@@ -271,6 +271,11 @@ class Listing:
         return Location(self.source, span) if self.source is not None and span is not None else None
 
 
+def spellings_of(listings: Sequence[Listing]) -> dict[Node, str]:
+    """Return how programs spell numbers; the first program takes precedence."""
+    return {n: text for listing in reversed(listings) for n, text in listing.spellings.items()}
+
+
 def _unpickle(
     flat: list[tuple[Any, ...]],
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],

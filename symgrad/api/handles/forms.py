@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from symgrad.api.handles.inputs import number_texts, program_names
+from symgrad.api.handles.inputs import program_names
 from symgrad.api.handles.methods import ArrayMethods
-from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
+from symgrad.api.handles.named_derivatives import (
+    expanded,
+    expanded_text,
+    name_derivative,
+    named_together,
+    readable,
+)
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
@@ -49,17 +55,11 @@ class FormMethods(ArrayMethods):
             >>> print(g.text(expand=True))
             sigmoid(x)*sigmoid(-x)*(sigmoid(x)*cos(sigmoid(x)) + sin(sigmoid(x)))
         """
-        from symgrad.ir.notation.printer import str_text
-
         said = None if expand else named_together([self])
         if said is not None:
             return said.text([""])
         found = None if expand else name_derivative(self)
-        return (
-            str_text(readable(self), number_texts([self]))
-            if found is None
-            else found.spelling.text(found.formula)
-        )
+        return expanded_text(self) if found is None else found.spelling.text(found.formula)
 
     def canonical(self) -> Self:
         r"""Return the expression as a person would write it: collected, cancelled, ordered.
@@ -253,7 +253,6 @@ class FormMethods(ArrayMethods):
             >>> print((x / 2).latex())
             \frac{x}{2}
         """
-        from symgrad.printing.latex.expressions import latex
         from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
         names = program_names([self])
@@ -261,9 +260,8 @@ class FormMethods(ArrayMethods):
         if said is not None:
             return formulas_latex(said, names)
         found = None if expand else name_derivative(self)
-        if found is None:
-            return latex(readable(self), number_texts([self]), beside=names)
-        return named_latex(found.formula, found.spelling, names)
+        node, spelling = expanded(self) if found is None else (found.formula, found.spelling)
+        return named_latex(node, spelling, names)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return the source of a self-contained NumPy function that computes the expression.

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.api.handles.base import Handle
 from symgrad.ir.bounds import MOST_ENTRIES
 from symgrad.ir.graph import SIZE, SYMBOL, Node
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Listing, spellings_of
 from symgrad.ir.sizes import extent_text, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ArrayTypeError, MissingInputError, ShapeError
@@ -62,7 +62,7 @@ def program_names(exprs: Iterable[Handle]) -> list[str]:
 
 def number_texts(exprs: Iterable[Handle]) -> dict[Node, str]:
     """Return how the programs of expressions spell numbers; the first program takes precedence."""
-    return {n: text for listing in reversed(listings_of(exprs)) for n, text in listing.spellings.items()}
+    return spellings_of(listings_of(exprs))
 
 
 def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from symgrad.ir.exact import DIGITS, decimal_digits
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Size, SizeAtom, polynomial_text
+from symgrad.ir.traverse import topological
 from symgrad.ir.types import Number
 
 # Python's precedence, with the loosest first. An operand of a comparison may not be a comparison, since a < b < c is
@@ -99,6 +100,19 @@ def significant_digits(value: Number) -> int | None:
     """
     found = decimal_digits(value)
     return None if found is None else len(found[0].strip("0"))
+
+
+def decimals_in(nodes: Iterable[Node]) -> dict[Number, str]:
+    """Return the fractions in formulas that are decimals, each with its text, for programs whose numbers are floats.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> decimals_in([parse_program("x : real; y = 461.5*x + 1/3")["y"]])
+        {Fraction(923, 2): '461.5'}
+    """
+    numbers = [n.value for n in topological(nodes) if n.op is NUMBER and n.dtype == "real"]
+    texts = {abs(v): number_text(abs(v), decimal=True) for v in numbers}
+    return {value: text for value, text in texts.items() if "/" not in text}
 
 
 def size_text(size: Size) -> str:

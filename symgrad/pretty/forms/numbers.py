@@ -12,12 +12,12 @@ from fractions import Fraction
 from functools import reduce
 
 from symgrad.ir.graph import Node, as_node, number, symbol
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Listing, spellings_of
 from symgrad.ir.notation.literals import number_text, significant_digits
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ir.types import Declaration, Domain, Number
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
-from symgrad.pretty.forms.factor_out import without_sign
+from symgrad.pretty.forms.factor_out import terms_of, without_sign
 from symgrad.pretty.limits import FOLDED_DENOMINATOR, FOLDED_DIGITS, FOLDED_WHOLE_DIGITS, PRODUCT_DIGITS
 
 _BINARY = (2, 4, 8)
@@ -45,9 +45,10 @@ class Literals:
     spellings: Mapping[Node, str] = field(default_factory=dict[Node, str])
 
     @classmethod
-    def of(cls, listing: Listing) -> Literals:
-        """Return the literals of a program."""
-        return cls(dict(listing.decimals), spellings=listing.spellings)
+    def of(cls, *listings: Listing) -> Literals:
+        """Return the literals of programs; the first program takes precedence."""
+        decimals = {v: text for listing in reversed(listings) for v, text in listing.decimals.items()}
+        return cls(decimals, spellings=spellings_of(listings))
 
     @property
     def decimal(self) -> bool:
@@ -112,6 +113,28 @@ class Literals:
                     args = args[0], neg(subtracted)
                 done[n] = n if args == n.args else n.op(*args, params=n.params)
         return self._number(node) if node.is_number() else done[node]
+
+    def canonical(self, node: Node) -> Node | None:
+        """Return the canonical form in which long decimals are literals; None if there are none."""
+        from symgrad.rewrite.pipeline import canonical  # a late import, for a quick start
+
+        opaque = self.opaque(node)
+        if all(n.value.denominator == 1 for n in self.meaning.values()):
+            return None
+        return self.tidy(self._literals_last(canonical([opaque]).nodes[0]))
+
+    def _literals_last(self, node: Node) -> Node:
+        """Return a node in which sums end with their literals, as with other numbers: x + 0.25, but 0.25 - x."""
+        done: dict[Node, Node] = {}
+        order = topological([node])
+        inner = {a for n in order if n.op is add for a in n.args}
+        for n in order:
+            done[n] = with_args(n, [done[a] for a in n.args])
+            if n.op is add and n not in inner:
+                first, *others = terms_of(done[n])
+                if first in self.meaning and without_sign(others[0]) is None:
+                    done[n] = reduce(add, [*others, first])
+        return done[node]
 
     def _number(self, node: Node) -> Node:
         """Return a single number, as a decimal if it is one."""

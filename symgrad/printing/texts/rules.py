@@ -51,7 +51,7 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
             brief = heads.gradients[k]
             if brief is None and d.naming.whole(d.values[k], PAGE_CHARACTERS) is not None:
                 texts.append(d.naming.body(d.values[k], PAGE_CHARACTERS))
-                latexs.append(latex(d.values[k], d.naming.numbers))
+                latexs.append(latex(d.values[k], d.spelled))
             elif brief is not None and not heads.lines:
                 texts.append(brief.text)
                 latexs.append(brief.latex)
