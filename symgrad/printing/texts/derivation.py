@@ -277,7 +277,7 @@ def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
     """Return the result of a linear map of the cotangent of its equation; this cotangent is written with a bar."""
     node, coefficient = step.step.node, step.step.coefficient
     known = {
-        **d.spelled,
+        **d.naming.numbers,
         **d.naming.abbreviated(coefficient, CELL_CHARACTERS),
         placeholder(node): _COTANGENT,
     }
