@@ -189,6 +189,9 @@ class Listing:
     framework: str | None = None
     derivatives: Mapping[Node, Derivative] = field(default_factory=dict[Node, Derivative])
     decimals: Mapping[Number, str] = field(default_factory=dict[Number, str])
+    _spellings: dict[Node, str] = field(
+        default_factory=dict[Node, str], init=False, repr=False, compare=False
+    )
 
     def __reduce__(self) -> tuple[object, ...]:
         # All nodes are in one flat list, so shared equations are written once, and deep equations without recursion.
@@ -258,10 +261,13 @@ class Listing:
         return named
 
     @property
-    def spellings(self) -> dict[Node, str]:
+    def spellings(self) -> Mapping[Node, str]:
         """The texts of decimals, also with a minus sign; an integer stays one, unless its text is shorter: 1e9."""
-        texts = {v: t for v, t in self.decimals.items() if v.denominator > 1 or len(t) < len(str(v))}
-        return {number(s * v): "-" * (s < 0) + text for v, text in texts.items() for s in (1, -1)}
+        if not self._spellings:
+            texts = {v: t for v, t in self.decimals.items() if v.denominator > 1 or len(t) < len(str(v))}
+            signed = {number(s * v): "-" * (s < 0) + text for v, text in texts.items() for s in (1, -1)}
+            self._spellings.update(signed)
+        return self._spellings
 
     def location(self, node: Node) -> Location | None:
         """Return the first place of a node in the text, or in the code from which the program was imported."""
@@ -271,8 +277,10 @@ class Listing:
         return Location(self.source, span) if self.source is not None and span is not None else None
 
 
-def spellings_of(listings: Sequence[Listing]) -> dict[Node, str]:
+def spellings_of(listings: Sequence[Listing]) -> Mapping[Node, str]:
     """Return how programs spell numbers; the first program takes precedence."""
+    if len(listings) == 1:
+        return listings[0].spellings
     return {n: text for listing in reversed(listings) for n, text in listing.spellings.items()}
 
 

@@ -160,7 +160,7 @@ class DerivationRecord:
     listing: Listing | None = field(repr=False)
 
     @property
-    def spelled(self) -> dict[Node, str]:
+    def spelled(self) -> Mapping[Node, str]:
         """How the program spells numbers."""
         return {} if self.listing is None else self.listing.spellings
 

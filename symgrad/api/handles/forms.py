@@ -14,7 +14,7 @@ from symgrad.api.handles.named_derivatives import (
     readable,
 )
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ir.traverse import is_elementwise, substitute, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import keeping, remembered
@@ -208,6 +208,9 @@ class FormMethods(ArrayMethods):
         from symgrad.pretty.simplify import domain_gains
         from symgrad.rewrite.pipeline import canonical
 
+        form, spelling = expanded(self)
+        if spelling.literals:
+            return domain_gains(self.node, substitute([form], spelling.literals)[0])
         with keeping(self.answers):
             found = canonical([self.node])
         return domain_gains(self.node, found.nodes[0]) if found.notes else ()

@@ -60,7 +60,7 @@ def program_names(exprs: Iterable[Handle]) -> list[str]:
     return [name for listing in listings_of(exprs) for name in listing.names]
 
 
-def number_texts(exprs: Iterable[Handle]) -> dict[Node, str]:
+def number_texts(exprs: Iterable[Handle]) -> Mapping[Node, str]:
     """Return how the programs of expressions spell numbers; the first program takes precedence."""
     return spellings_of(listings_of(exprs))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symgrad.api.handles.base import Handle
-from symgrad.api.handles.inputs import listings_of
+from symgrad.api.handles.inputs import listings_of, number_texts
 from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
@@ -33,22 +33,22 @@ def expanded(expr: Handle) -> tuple[Node, Notation]:
     from symgrad.pretty.forms.calls import Notation
     from symgrad.pretty.forms.numbers import Literals
 
-    literals = Literals.of(*expr.listings)
-    with keeping(expr.answers):
-        form = literals.canonical(expr.node) if expr.derived else None
-    if form is None:
-        return readable(expr), Notation({}, {}, literals.spellings)
-    return form, Notation(literals.meaning, {}, literals.spellings)
+    if expr.derived:
+        literals = Literals.of(*expr.listings)
+        with keeping(expr.answers):
+            form = literals.canonical(expr.node)
+        if form is not None:
+            return form, Notation(literals.meaning, {}, literals.spellings)
+    return readable(expr), Notation({}, {}, number_texts([expr]))
 
 
 def expanded_text(expr: Handle) -> str:
     """Return the text in terms of the inputs: one line if it is short, else a program that ends with the expression."""
-    from symgrad.ir.notation.printer import one_line, str_text
+    from symgrad.ir.notation.printer import str_text
 
     node, spelling = expanded(expr)
-    if spelling.literals and one_line(node) is not None:
-        return spelling.text(node)
-    return str_text(readable(expr), spelling.numbers)
+    text = str_text(node, spelling.numbers)
+    return str_text(readable(expr), spelling.numbers) if spelling.literals and "\n" in text else text
 
 
 def _named_listings(exprs: Sequence[Handle]) -> list[Listing]:

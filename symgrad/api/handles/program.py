@@ -159,7 +159,7 @@ class Program(Reported):
         from symgrad.pretty.forms.calls import call_texts, calls_in
 
         listing = self._listing
-        spelled = listing.spellings
+        spelled = {**listing.spellings}
         if listing.source is not None:
             names = {**spelled, **{n: name for n, name in listing.name_of().items() if n.args}}
             spelled |= call_texts(calls_in(listing.source.text, listing.assignments.values()), names)

@@ -85,7 +85,7 @@ def _side(side: SideLike, other: SideLike) -> Maths | None:
     return Maths(expression_text(node, spelled), latex(node, spelled))
 
 
-def _read(text: str, names: Mapping[str, Node]) -> tuple[Node, dict[Node, str]]:
+def _read(text: str, names: Mapping[str, Node]) -> tuple[Node, Mapping[Node, str]]:
     """Return an expression over names, and the spellings of its numbers."""
     node = parse_expression(text, names, "the claim")
     return node, parse_program(text, "the claim", names).spellings

@@ -75,9 +75,8 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    named = dict(names or {})
-    numbers = {n: latex_number(n.value, text) for n, text in named.items() if is_spelling(n, text)}
-    named = {n: name for n, name in named.items() if n.op is not NUMBER or name.isidentifier()}
+    texts = names or {}
+    named = {n: name for n, name in texts.items() if n.op is not NUMBER or name.isidentifier()}
     # Named nodes are not entered: their text may be exponentially longer than their graph.
     order = topological([node], until={n for n in (*named, *(spelled or {})) if n is not node})
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
@@ -85,7 +84,8 @@ def latex(
     sizes = sorted({name for n in sized for name in names_of(n.shape, *n.params)})
     glyphs = Glyphs([*read, *sizes], beside)
     written = Texts(glyphs)
-    written.update(numbers)
+    numbers = (n for n in order if n in texts and is_spelling(n, texts[n]))
+    written.update({n: latex_number(n.value, texts[n]) for n in numbers})
     for n, text in (spelled or {}).items():
         written[n] = text
         if n.op is not NUMBER:

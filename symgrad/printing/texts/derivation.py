@@ -296,7 +296,9 @@ def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: i
     """Return a node as LaTeX: its name, or its expression, in which long parts are elided."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
-    return latex(node, {**d.naming.numbers, **d.naming.abbreviated(node, width)}).replace(ELLIPSIS, r"\ldots ")
+    return latex(node, {**d.naming.numbers, **d.naming.abbreviated(node, width)}).replace(
+        ELLIPSIS, r"\ldots "
+    )
 
 
 def _within(d: DerivationRecord, node: Node) -> str:
