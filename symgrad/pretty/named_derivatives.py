@@ -62,6 +62,7 @@ class _Program:
             words.meaning,
             words.known,
             lambda node: self.forms.as_written(self.forms.best([node])),
+            words.literals.spellings,
         )
 
     def over_names(self, node: Node) -> Node:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from symgrad.api.handles.inputs import program_names
+from symgrad.api.handles.inputs import number_texts, program_names
 from symgrad.api.handles.methods import ArrayMethods
 from symgrad.api.handles.named_derivatives import (
     expanded,
@@ -107,7 +107,7 @@ class FormMethods(ArrayMethods):
             return tuple(self._stable().notes)
         from symgrad.pretty.simplify import domain_gains
 
-        return domain_gains(readable(self), chosen)
+        return domain_gains(readable(self), chosen, number_texts([self]))
 
     def _kernel_form(self) -> Node | None:
         """Return the form that a kernel of this derivative computes; None if stop_gradients must stay."""
@@ -149,10 +149,11 @@ class FormMethods(ArrayMethods):
     @property
     def simplified_notes(self) -> tuple[str, ...]:
         """Conditions under which the simplified form is defined although the expression is not, one sentence each."""
-        from symgrad.pretty.simplify import simplified
+        from symgrad.pretty.simplify import domain_gains, simplified
 
         with keeping(self.answers):
-            return simplified(self.node).notes
+            found = simplified(self.node)
+            return found.notes and domain_gains(self.node, found.node, number_texts([self]))
 
     @property
     def domain_notes(self) -> tuple[str, ...]:
@@ -210,10 +211,10 @@ class FormMethods(ArrayMethods):
 
         form, spelling = expanded(self)
         if spelling.literals:
-            return domain_gains(self.node, substitute([form], spelling.literals)[0])
+            return domain_gains(self.node, substitute([form], spelling.literals)[0], spelling.numbers)
         with keeping(self.answers):
             found = canonical([self.node])
-        return domain_gains(self.node, found.nodes[0]) if found.notes else ()
+        return domain_gains(self.node, found.nodes[0], spelling.numbers) if found.notes else ()
 
     def sympy(self) -> Basic:
         """Return the expression as an unevaluated SymPy expression; shared parts are shared objects.
