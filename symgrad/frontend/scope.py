@@ -64,7 +64,7 @@ class Scope:
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
         self.derivatives: dict[Node, Derivative] = {}
-        self.decimals: dict[Number, str] = {}
+        self.numbers: list[tuple[Number, str | None, int]] = []  # the text of a quotient is None
         self.name_spans: dict[str, Span] = {}
         self.sizes = {*names_of(*(node.shape for node in given.values()))}
         declared = (node.declaration.values for node in given.values() if node.op is SYMBOL)
@@ -110,7 +110,7 @@ class Scope:
             tuple(name for name in self.free if name in self.symbols),
             self.given,
             derivatives=self.derivatives,
-            decimals=self.decimals,
+            decimals=self._decimals(),
         )
 
     def size_of(self, node: Node) -> Size | None:
@@ -182,16 +182,27 @@ class Scope:
         return Term(node, start, end, literal)
 
     def literal_value(self, token: Token) -> Number:
-        """Return the exact value of a number token, and record its text if a decimal is its first spelling."""
+        """Return the exact value of a number token, and record the text of a decimal."""
         text = str(token)
         if text.isdecimal():
             return int(text)
         text = text.replace("_", "")
         exact = Fraction(text)
         value = exact.numerator if exact.denominator == 1 else exact
-        if isinstance(value, int) or number(value) not in self.spans:
-            self.decimals.setdefault(value, text)
+        is_known = isinstance(value, int) and number(value) in self.spans
+        self.numbers.append((value, str(value) if is_known else text, token.start_pos))
         return value
+
+    def _decimals(self) -> dict[Number, str]:
+        """Return the decimals of the text: of several spellings the first one in a formula, else in a declaration."""
+        declared = {self._line(self.name_spans[name].start) for name in self.symbols if name not in self.free}
+        found: dict[Number, str | None] = {}
+        for value, text, _ in sorted(self.numbers, key=lambda number: self._line(number[2]) in declared):
+            found.setdefault(value, text)
+        return {value: text for value, text in found.items() if text is not None}
+
+    def _line(self, place: int) -> int:
+        return self.source.line_column(place)[0]
 
     def make(
         self, op: Op, terms: Sequence[Term], start: int, end: int, params: tuple[object, ...] = ()

@@ -174,7 +174,7 @@ class Listing:
         places: for each node of a program that was imported from other code, the line of code that computes it.
         framework: the framework of this code, such as ``"torch"``; None for NumPy and other programs.
         derivatives: the nodes that the text writes as derivatives, such as grad(f, x).
-        decimals: the positive numbers that are written as decimals where they first occur, each with its text.
+        decimals: the positive numbers that are written as decimals where a formula first has them, each with its text.
     """
 
     symbols: Mapping[str, Node]
@@ -189,8 +189,8 @@ class Listing:
     framework: str | None = None
     derivatives: Mapping[Node, Derivative] = field(default_factory=dict[Node, Derivative])
     decimals: Mapping[Number, str] = field(default_factory=dict[Number, str])
-    _spellings: dict[Node, str] = field(
-        default_factory=dict[Node, str], init=False, repr=False, compare=False
+    _spellings: list[dict[Node, str]] = field(
+        default_factory=list[dict[Node, str]], init=False, repr=False, compare=False
     )
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -266,8 +266,8 @@ class Listing:
         if not self._spellings:
             texts = {v: t for v, t in self.decimals.items() if v.denominator > 1 or len(t) < len(str(v))}
             signed = {number(s * v): "-" * (s < 0) + text for v, text in texts.items() for s in (1, -1)}
-            self._spellings.update(signed)
-        return self._spellings
+            self._spellings.append(signed)
+        return self._spellings[0]
 
     def location(self, node: Node) -> Location | None:
         """Return the first place of a node in the text, or in the code from which the program was imported."""

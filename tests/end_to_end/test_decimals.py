@@ -106,6 +106,11 @@ def test_messages_say_the_ends_of_a_domain_as_decimals() -> None:
         ("0.50*x + 0.5", "0.50*x + 0.50"),  # the first spelling
         ("1/2*x + 0.5", "1/2*x + 1/2"),
         ("0.5*x + 1/2", "0.5*x + 0.5"),
+        ("1e3*x + x**1000", "1e3*x + x**1e3"),
+        ("x**1000 + 1e3*x", "x**1000 + 1000*x"),
+        ("1/4*v", "1/4*v"),  # the spelling in formulas, not that in declarations
+        ("1/8*x", "1/8*x"),
+        ("-1/2*x + 0.5", "-1/2*x + 1/2"),
         ("2.5 - 2.5*x - -2.5", "2.5 - 2.5*x + 2.5"),
         ("-(2.5)*x", "-(2.5)*x"),
         ("1_0.2_5*x", "10.25*x"),
@@ -113,9 +118,10 @@ def test_messages_say_the_ends_of_a_domain_as_decimals() -> None:
     ],
 )
 def test_spellings(text: str, printed: str) -> None:
-    e = sg.parse(f"x : real\ny = {text}")["y"]
-    assert str(e) == printed
-    assert sg.parse(f"x : real\ny = {e}")["y"].same(e)
+    declarations = "x : real(0.125, 4)\nu ~ Uniform(0.25, 1.5)\n"
+    e = sg.parse(f"{declarations}v = u\ny = {text}")["y"]
+    assert str(e) == printed.replace("v", "u")
+    assert sg.parse(f"{declarations}y = {e}")["y"].same(e)
 
 
 @pytest.mark.parametrize("text", [STEAM, LOSS, "x : positive\ny = x**1.5 - 2.5e-7*x**-.25/(0.5/x) + 1e5*x"])
