@@ -61,13 +61,8 @@ def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> Impo
         full = taken.free(watch.names.get(e.node, plain) if e.node.op is not SYMBOL else plain)
         assignments[full] = e.node
         keys.append((key, full))
-    decimals = decimals_in(assignments.values())
-    listing = Listing(
-        {n: e.node for n, e in inputs.items()},
-        assignments,
-        places=watch.places,
-        decimals=decimals,
-    )
+    symbols = {n: e.node for n, e in inputs.items()}
+    listing = Listing(symbols, assignments, places=watch.places, decimals=decimals_in(assignments.values()))
     return ImportedProgram(listing, keys)
 
 

@@ -337,13 +337,7 @@ class _SourceFunctionReader:
             returned.append((path or "out", named[e.node]))
         symbols = {n: e.node for n, e in self.inputs.items()}
         decimals = decimals_in(assignments.values())
-        listing = Listing(
-            symbols,
-            assignments,
-            places=walk.places,
-            decimals=decimals,
-            framework="tensorflow",
-        )
+        listing = Listing(symbols, assignments, places=walk.places, decimals=decimals, framework="tensorflow")
         return ImportedProgram(listing, returned, parameters, held)
 
 
