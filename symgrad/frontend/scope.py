@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import chain, count
 from typing import Any
 
@@ -20,7 +21,7 @@ from symgrad.ir.listing import Derivative, Listing, suggest
 from symgrad.ir.shapes import broadcast_shapes, fitting
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import Declaration, Number
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.logic import not_, where_infinite
@@ -63,6 +64,7 @@ class Scope:
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
         self.derivatives: dict[Node, Derivative] = {}
+        self.numbers: list[tuple[Number, str | None, int]] = []  # the text of a quotient is None
         self.name_spans: dict[str, Span] = {}
         self.sizes = {*names_of(*(node.shape for node in given.values()))}
         declared = (node.declaration.values for node in given.values() if node.op is SYMBOL)
@@ -109,6 +111,7 @@ class Scope:
             tuple(name for name in self.free if name in self.symbols),
             self.given,
             derivatives=self.derivatives,
+            decimals=self._decimals(),
         )
 
     def size_of(self, node: Node) -> Size | None:
@@ -181,6 +184,29 @@ class Scope:
         if node not in self.spans:
             self.spans[node] = Span(start, end)
         return Term(node, start, end, literal)
+
+    def literal_value(self, token: Token) -> Number:
+        """Return the exact value of a number token, and record the text of a decimal."""
+        text = str(token)
+        if text.isdecimal():
+            return int(text)
+        text = text.replace("_", "")
+        exact = Fraction(text)
+        value = exact.numerator if exact.denominator == 1 else exact
+        is_known = isinstance(value, int) and number(value) in self.spans
+        self.numbers.append((value, str(value) if is_known else text, token.start_pos))
+        return value
+
+    def _decimals(self) -> dict[Number, str]:
+        """Return the decimals of the text: of several spellings the first one in a formula, else in a declaration."""
+        declared = {self._line(self.name_spans[name].start) for name in self.symbols if name not in self.free}
+        found: dict[Number, str | None] = {}
+        for value, text, _ in sorted(self.numbers, key=lambda number: self._line(number[2]) in declared):
+            found.setdefault(value, text)
+        return {value: text for value, text in found.items() if text is not None}
+
+    def _line(self, place: int) -> int:
+        return self.source.line_column(place)[0]
 
     def make(
         self, op: Op, terms: Sequence[Term], start: int, end: int, params: tuple[object, ...] = ()

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import flatten, rebuild
+from symgrad.ir.types import Number
 from symgrad.support.errors import NotInProgramError
 from symgrad.support.source import Location, Place, Source, Span
 
@@ -173,6 +174,7 @@ class Listing:
         places: for each node of a program that was imported from other code, the line of code that computes it.
         framework: the framework of this code, such as ``"torch"``; None for NumPy and other programs.
         derivatives: the nodes that the text writes as derivatives, such as grad(f, x).
+        decimals: the positive numbers that are written as decimals where a formula first has them, each with its text.
     """
 
     symbols: Mapping[str, Node]
@@ -186,6 +188,10 @@ class Listing:
     places: Mapping[Node, Place] = field(default_factory=dict[Node, Place])
     framework: str | None = None
     derivatives: Mapping[Node, Derivative] = field(default_factory=dict[Node, Derivative])
+    decimals: Mapping[Number, str] = field(default_factory=dict[Number, str])
+    _spellings: list[dict[Node, str]] = field(
+        default_factory=list[dict[Node, str]], init=False, repr=False, compare=False
+    )
 
     def __reduce__(self) -> tuple[object, ...]:
         # All nodes are in one flat list, so shared equations are written once, and deep equations without recursion.
@@ -213,6 +219,7 @@ class Listing:
                 self.undeclared,
                 self.framework,
                 [len(d.by) for d in self.derivatives.values()],
+                dict(self.decimals),
             ),
         )
 
@@ -253,12 +260,28 @@ class Listing:
         named.update((node, name) for name, node in self.symbols.items())
         return named
 
+    @property
+    def spellings(self) -> Mapping[Node, str]:
+        """The texts of decimals, also with a minus sign; an integer stays one, unless its text is shorter: 1e9."""
+        if not self._spellings:
+            texts = {v: t for v, t in self.decimals.items() if v.denominator > 1 or len(t) < len(str(v))}
+            signed = {number(s * v): "-" * (s < 0) + text for v, text in texts.items() for s in (1, -1)}
+            self._spellings.append(signed)
+        return self._spellings[0]
+
     def location(self, node: Node) -> Location | None:
         """Return the first place of a node in the text, or in the code from which the program was imported."""
         if node in self.places:
             return self.places[node].location()
         span = self.spans.get(node)
         return Location(self.source, span) if self.source is not None and span is not None else None
+
+
+def spellings_of(listings: Sequence[Listing]) -> Mapping[Node, str]:
+    """Return how programs spell numbers; the first program takes precedence."""
+    if len(listings) == 1:
+        return listings[0].spellings
+    return {n: text for listing in reversed(listings) for n, text in listing.spellings.items()}
 
 
 def _unpickle(
@@ -272,6 +295,7 @@ def _unpickle(
     undeclared: tuple[str, ...] = (),
     framework: str | None = None,
     orders: Sequence[int] = (),
+    decimals: Mapping[Number, str] = {},
 ) -> Listing:
     nodes = iter(rebuild(flat) if any(names) or spans or places or has_result else [])
     symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)
@@ -281,5 +305,5 @@ def _unpickle(
         next(nodes): Derivative(next(nodes), tuple(next(nodes) for _ in range(order))) for order in orders
     }
     result = next(nodes) if has_result else None
-    parts = source, spanned, name_spans, undeclared, given, placed, framework, derivatives
+    parts = source, spanned, name_spans, undeclared, given, placed, framework, derivatives, decimals
     return Listing(symbols, assignments, result, *parts)

@@ -58,6 +58,7 @@ class Domains:
         meaning: the same bodies, over declared symbols.
         known: facts about values.
         written: a function that converts a formula to its printed form.
+        numbers: the spellings of numbers.
     """
 
     def __init__(
@@ -66,11 +67,13 @@ class Domains:
         meaning: Mapping[Node, Node],
         known: Conditions,
         written: Callable[[Node], Node],
+        numbers: Mapping[Node, str] = {},
     ) -> None:
         self.bodies = bodies
         self._meaning = meaning
         self._known = known
         self._written = written
+        self._numbers = numbers
         self._answers: Answers = {}  # a cache: lines of the same program share many conditions
 
     def gained(self, before: Node, after: Sequence[Node]) -> list[str]:
@@ -211,7 +214,7 @@ class Domains:
         return False
 
     def _phrase(self, condition: _Condition) -> str:
-        text = expression_text(self._written(condition.node))
+        text = expression_text(self._written(condition.node), self._numbers)
         return "also defined " + _OPPOSITE.get(condition.kind, condition.kind).format(text)
 
 

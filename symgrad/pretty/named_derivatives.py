@@ -65,6 +65,7 @@ class _Program:
             words.meaning,
             words.known,
             lambda node: self.forms.as_written(self.forms.best([node])),
+            words.literals.spellings,
         )
 
     def over_names(self, node: Node) -> Node:
@@ -180,7 +181,8 @@ def in_names(listing: Listing, node: Node) -> NamedFormula | None:
 def _in_names(program: _Program, node: Node) -> NamedFormula | None:
     try:
         found = program.forms.as_written(program.forms.best([program.over_names(node)]))
-        spelling, plain = program.forms.spelling, one_line(node)
+        spelling = program.forms.spelling
+        plain = one_line(node, spelling.numbers)
         if plain is not None and len(spelling.text(found)) > len(plain):
             return None
         return NamedFormula(found, spelling, program.known, program.over_names, program.domains)
@@ -220,7 +222,7 @@ def with_constants(listing: Listing, nodes: Sequence[Node]) -> NamedConstants | 
 
 
 def values_in_names(
-    values: Mapping[str, Node], nodes: Sequence[Node], literals: Literals | None = None
+    values: Mapping[str, Node], nodes: Sequence[Node], literals: Literals
 ) -> list[tuple[Node, str | None]]:
     """Return formulas in names of values if that is not longer, each with its text; None for a very long text.
 
@@ -235,9 +237,11 @@ def values_in_names(
     found: list[tuple[Node, str | None]] = []
     for node in nodes:
         named = None if program is None else _in_names(program, node)
-        formula = node if named is None else named.formula
-        plain = one_line(formula)
-        found.append((formula, plain if plain is None or named is None else named.spelling.text(formula)))
+        if named is None:
+            found.append((node, one_line(node, literals.spellings)))
+            continue
+        (formula,) = substitute([named.formula], named.spelling.literals)
+        found.append((formula, one_line(named.formula) and named.spelling.text(named.formula)))
     return found
 
 

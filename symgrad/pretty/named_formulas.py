@@ -14,7 +14,7 @@ from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.domains import Domains
-from symgrad.pretty.forms.calls import Notation, call_texts
+from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
 from symgrad.support.traversal import postorder
@@ -118,7 +118,7 @@ def _recurrences(
         shown = recurrence_lines(
             changed,
             names,
-            lambda n, more: expression_text(n, {**call_texts(spelling.calls), **more}),
+            lambda n, more: expression_text(n, {**spelling.texts, **more}),
             lambda nodes: parts_named(nodes, {}, taken),
             letter_for(taken),
         )
@@ -167,6 +167,7 @@ def join_formulas(
             Notation(
                 {**whole.spelling.literals, **more.spelling.literals},
                 {**whole.spelling.calls, **more.spelling.calls},
+                {**whole.spelling.numbers, **more.spelling.numbers},
             ),
             (*whole.meaning, *more.meaning),
             whole.known | more.known,

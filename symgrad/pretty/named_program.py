@@ -139,11 +139,11 @@ def name_by_identity(listing: Listing, literals: Literals | None = None) -> Name
 
     Args:
         listing: the program, without text.
-        literals: the spelling of its numbers.
+        literals: the spelling of its numbers; by default that of the program.
     """
     if _is_too_long(listing):
         return None
-    words = NamedProgram() if literals is None else NamedProgram(literals)
+    words = NamedProgram(Literals.of(listing) if literals is None else literals)
     standing: dict[Node, Node] = {}
     for name, node in listing.assignments.items():
         if node.args and node not in standing:

@@ -79,7 +79,7 @@ class ShortestForms:
         self._own = {terms_in(n) for n in parts if n.op is add}
         self._keepdims = any(n.op is reshape and n.args[0].op is mean and 1 in n.shape for n in parts)
         self._calls = calls_in(words.source, words.bodies.values())
-        self.spelling = Notation(words.literals.meaning, self._calls)
+        self.spelling = Notation(words.literals.meaning, self._calls, words.literals.spellings)
         self._normal = Normal(
             words.source, [*words.names], self._canonical, self._collected, lambda n: self.cost(n)
         )

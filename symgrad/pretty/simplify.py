@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
@@ -55,8 +56,14 @@ def _simplified(node: Node) -> Simplified:
     return Simplified(found, domain_gains(node, found))
 
 
-def domain_gains(node: Node, form: Node) -> tuple[str, ...]:
-    """Return the phrases for points at which a form is defined although the node is not."""
+def domain_gains(node: Node, form: Node, numbers: Mapping[Node, str] = {}) -> tuple[str, ...]:
+    """Return the phrases for points at which a form is defined although the node is not.
+
+    Args:
+        node: the node.
+        form: the form.
+        numbers: the spellings of numbers.
+    """
     forms = ShortestForms(NamedProgram())
-    domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))
+    domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]), numbers)
     return tuple(domains.gained(node, [form]))

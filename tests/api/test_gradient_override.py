@@ -281,7 +281,7 @@ def test_means_are_those_of_draws(family, parameters):
 @pytest.mark.parametrize("local", ["clean", "noisy"])
 def test_noise_that_is_a_position(local):
     p = sg.parse("x : real[4]\nk ~ Poisson(2.5)\ny = x[k]**2")
-    with pytest.raises(UsageError, match="the noise cannot be fixed at k = 5/2"):
+    with pytest.raises(UsageError, match=r"the noise cannot be fixed at k = 2\.5"):
         sg.ignore_noise(p["y"], "k", local=local)
     y = sg.ignore_noise(p["y"], "k", at=1)
     at = {"x": np.array([1.0, 2.0, 3.0, 4.0]), "k": 3}

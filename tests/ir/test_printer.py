@@ -79,6 +79,19 @@ def test_expressions_read_back(seed: int, size: int) -> None:
         assert read(expression_text(node)) is node
 
 
+@given(SEEDS, st.integers(1, 12))
+def test_numbers_in_other_spellings_read_back(seed: int, size: int) -> None:
+    decimals = {"1.5": "15e-1", "0.5": ".5", "1.25": "1.250", "0.9": "9e-1", "1e7": "1.0e7"}
+    values = [sign * Fraction(text) for text in decimals for sign in (1, -1)]
+    spelled = {number(s * Fraction(v)): "-" * (s < 0) + t for v, t in decimals.items() for s in (1, -1)}
+    for node in build(random.Random(seed), size, [0, 1, -2, Fraction(1, 3), *values]):
+        text = expression_text(node, spelled)
+        assert read(text) is node
+        inside = {n for n in topological([node]) if n in spelled}
+        assert all(spelled[n].lstrip("-") in text for n in inside)
+        assert inside or text == expression_text(node)
+
+
 @given(SEEDS, st.integers(1, 60))
 def test_programs_read_back(seed: int, size: int) -> None:
     outputs = {

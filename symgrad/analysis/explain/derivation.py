@@ -160,6 +160,11 @@ class DerivationRecord:
     listing: Listing | None = field(repr=False)
 
     @property
+    def spelled(self) -> Mapping[Node, str]:
+        """How the program spells numbers."""
+        return {} if self.listing is None else self.listing.spellings
+
+    @property
     def adjoints(self) -> tuple[Adjoint, ...]:
         """The backward pass in the names of the program, one line per named value; empty without names."""
         wrt = [w for w, nothing in zip(self.wrt, self.nothing, strict=True) if nothing is None]

@@ -19,11 +19,14 @@ from symgrad.api.handles.equation_sides import (
     check_declarations_agree,
     mistaken_constant,
     side_nodes,
+    side_sources,
 )
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import formula, names_in, parse_closed
+from symgrad.api.handles.inputs import number_texts
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
+from symgrad.ir.listing import spellings_of
 from symgrad.ir.size_substitution import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
@@ -180,7 +183,9 @@ def decide_equality(
         return verdict
     verdict = with_declared_labels(verdict, tuple(sides), decide, end - now())
     programs = [e for e in arguments if isinstance(e, Expr)]
-    return _format_verdict(verdict, sides, _named_values(sides, {}, *programs))
+    first, second = side_sources(*arguments)[0]
+    names = {**spellings_of([*first, *second]), **_named_values(sides, {}, *programs)}
+    return _format_verdict(verdict, sides, names)
 
 
 def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
@@ -316,7 +321,7 @@ def _text_or_expr(claim: SideLike) -> Expr | str:
 
 
 def _named_values(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> dict[Node, str]:
-    """Return the values of a claim that its programs name.
+    """Return the values of a claim that its programs name, and the spellings of numbers.
 
     Args:
         sides: the claim, perhaps with new domains.
@@ -327,7 +332,8 @@ def _named_values(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Exp
     own = {s.name: s for s in symbols_of(sides)}
     redeclared = {s: own[s.name] for s in symbols_of(found.values()) if s.name in own}
     nodes = substitute(substitute(list(found.values()), table), redeclared)
-    return {node: name for name, node in reversed([*zip(found, nodes, strict=True)]) if node.args}
+    named = {node: name for name, node in reversed([*zip(found, nodes, strict=True)]) if node.args}
+    return {**number_texts(exprs), **named}
 
 
 def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:

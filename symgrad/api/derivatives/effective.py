@@ -266,7 +266,8 @@ def resolve_formulas(
     y: Expr, formulas: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
     """Return formulas in the names of a program, each with its text, or with None if it is very long (internal)."""
-    from symgrad.pretty.named_derivatives import values_in_names  # for start-up time
+    from symgrad.pretty.forms.numbers import Literals  # for start-up time
+    from symgrad.pretty.named_derivatives import values_in_names
     from symgrad.pretty.simplify import simplest
 
     formulas = [simplest(e) for e in formulas]
@@ -275,6 +276,8 @@ def resolve_formulas(
     below = set(topological([y.node])) - {y.node}
     named = {} if listing is None else {n: e for n, e in listing.assignments.items() if e in below}
     values = canonical(list(named.values()), drop_stops=True).nodes
+    if literals is None:
+        literals = Literals() if listing is None else Literals.of(listing)
     return values_in_names(dict(zip(named, values, strict=True)), formulas, literals)
 
 

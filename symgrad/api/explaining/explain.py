@@ -369,4 +369,5 @@ def joined_listing(listings: Sequence[Listing]) -> Listing | None:
     frameworks = {listing.framework for listing in listings}
     framework = frameworks.pop() if len(frameworks) == 1 else None
     assigned = {k: v for k, v in assignments.items() if k not in symbols}
-    return Listing(symbols, assigned, places=places, framework=framework)
+    decimals = {value: text for listing in reversed(listings) for value, text in listing.decimals.items()}
+    return Listing(symbols, assigned, places=places, framework=framework, decimals=decimals)

@@ -10,8 +10,9 @@ from symgrad.api.functions.symbols import Values, declaration
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.literals import decimals_in
 from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import Declaration, Number
 from symgrad.ops.numpy.calls import reshaped, stack
 from symgrad.support.traversal import leaves
 
@@ -62,7 +63,9 @@ def from_sympy(expr: Any, domains: Mapping[str, Values] | None = None) -> Any:
     table = {name: declaration(name, domain) for name, domain in (domains or {}).items()}
     if _is_cse(expr):
         return _with_replacements(expr[0], expr[1], table)
-    found = [handle(n) for n in _read(cast("list[Any]", as_list(expr)), table)]
+    nodes, decimals = _read(cast("list[Any]", as_list(expr)), table)
+    listing = Listing({s.name: s for s in symbols_of(nodes)}, {}, decimals=decimals)
+    found = [Expr(n, listings=(listing,)) if decimals else handle(n) for n in nodes]
     return found if isinstance(expr, list | tuple) else found[0]
 
 
@@ -84,25 +87,28 @@ def _is_cse(expr: Any) -> bool:
 def _with_replacements(
     replacements: Sequence[tuple[Any, Any]], formulas: Sequence[Any], table: Mapping[str, Declaration]
 ) -> list[Expr]:
-    nodes = _read([*(part for pair in replacements for part in pair), *formulas], table)
+    nodes, decimals = _read([*(part for pair in replacements for part in pair), *formulas], table)
     values: dict[Node, Node] = {}
     for symbol, formula in zip(nodes[0 : 2 * len(replacements) : 2], nodes[1::2], strict=False):
         values[symbol] = substitute([formula], values)[0]
     results = substitute(nodes[2 * len(replacements) :], values)
     inputs = {s.name: s for s in symbols_of([*results, *values.values()])}
-    listing = Listing(inputs, {s.name: value for s, value in values.items()})
+    listing = Listing(inputs, {s.name: value for s, value in values.items()}, decimals=decimals)
     return [Expr(node, listings=(listing,)) for node in results]
 
 
-def _read(exprs: Sequence[Any], table: Mapping[str, Declaration]) -> list[Node]:
+def _read(exprs: Sequence[Any], table: Mapping[str, Declaration]) -> tuple[list[Node], dict[Number, str]]:
+    """Return expressions as nodes, and the texts of numbers that are floats."""
     from symgrad.ops.sympy_bridge import from_sympy as convert  # SymPy starts slowly
 
     parts = [_entries(e) if _is_array(e) else [e] for e in exprs]
-    nodes = iter(convert([entry for part in parts for entry in part], table))
-    return [
+    floats: set[Fraction] = set()
+    nodes = iter(convert([entry for part in parts for entry in part], table, floats))
+    found = [
         _array([next(nodes) for _ in part], tuple(map(int, e.shape))) if _is_array(e) else next(nodes)
         for e, part in zip(exprs, parts, strict=True)
     ]
+    return found, {value: text for value, text in decimals_in(found).items() if value in floats}
 
 
 def _is_array(e: Any) -> bool:

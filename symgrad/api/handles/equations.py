@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from symgrad.api.handles.base import E, handle_on
-from symgrad.api.handles.inputs import listings_of
+from symgrad.api.handles.inputs import listings_of, number_texts
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 
@@ -48,6 +48,7 @@ def equations_of(kind: type[E], exprs: Sequence[E]) -> tuple[Equation[E], ...]:
     taken = {s.name for s in symbols_of(roots)} | set(names.values())
     counter = 0
     equations: list[Equation[E]] = []
+    spelled = number_texts(exprs)
     for node in topological(roots):
         if not node.args:
             continue
@@ -56,6 +57,6 @@ def equations_of(kind: type[E], exprs: Sequence[E]) -> tuple[Equation[E], ...]:
             while f"t{counter}" in taken:
                 counter += 1
             names[node] = f"t{counter}"
-        args = tuple(names[a] if a.args else expression_text(a) for a in node.args)
+        args = tuple(names[a] if a.args else expression_text(a, spelled) for a in node.args)
         equations.append(Equation(names[node], node.op.name, args, handle_on(kind, node)))
     return tuple(equations)

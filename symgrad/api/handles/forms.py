@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from symgrad.api.handles.inputs import program_names
+from symgrad.api.handles.inputs import number_texts, program_names
 from symgrad.api.handles.methods import ArrayMethods
-from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
+from symgrad.api.handles.named_derivatives import (
+    expanded,
+    expanded_text,
+    name_derivative,
+    named_together,
+    readable,
+)
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ir.traverse import is_elementwise, substitute, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import keeping, remembered
@@ -49,13 +55,11 @@ class FormMethods(ArrayMethods):
             >>> print(g.text(expand=True))
             sigmoid(x)*sigmoid(-x)*(sigmoid(x)*cos(sigmoid(x)) + sin(sigmoid(x)))
         """
-        from symgrad.ir.notation.printer import str_text
-
         said = None if expand else named_together([self])
         if said is not None:
             return said.text([""])
         found = None if expand else name_derivative(self)
-        return str_text(readable(self)) if found is None else found.text()
+        return expanded_text(self) if found is None else found.text()
 
     def canonical(self) -> Self:
         r"""Return the expression as a person would write it: collected, cancelled, ordered.
@@ -103,7 +107,7 @@ class FormMethods(ArrayMethods):
             return tuple(self._stable().notes)
         from symgrad.pretty.simplify import domain_gains
 
-        return domain_gains(readable(self), chosen)
+        return domain_gains(readable(self), chosen, number_texts([self]))
 
     def _kernel_form(self) -> Node | None:
         """Return the form that a kernel of this derivative computes; None if stop_gradients must stay."""
@@ -145,10 +149,11 @@ class FormMethods(ArrayMethods):
     @property
     def simplified_notes(self) -> tuple[str, ...]:
         """Conditions under which the simplified form is defined although the expression is not, one sentence each."""
-        from symgrad.pretty.simplify import simplified
+        from symgrad.pretty.simplify import domain_gains, simplified
 
         with keeping(self.answers):
-            return simplified(self.node).notes
+            found = simplified(self.node)
+            return found.notes and domain_gains(self.node, found.node, number_texts([self]))
 
     @property
     def domain_notes(self) -> tuple[str, ...]:
@@ -204,9 +209,12 @@ class FormMethods(ArrayMethods):
         from symgrad.pretty.simplify import domain_gains
         from symgrad.rewrite.pipeline import canonical
 
+        form, spelling = expanded(self)
+        if spelling.literals:
+            return domain_gains(self.node, substitute([form], spelling.literals)[0], spelling.numbers)
         with keeping(self.answers):
             found = canonical([self.node])
-        return domain_gains(self.node, found.nodes[0]) if found.notes else ()
+        return domain_gains(self.node, found.nodes[0], spelling.numbers) if found.notes else ()
 
     def sympy(self) -> Basic:
         """Return the expression as an unevaluated SymPy expression; shared parts are shared objects.
@@ -250,7 +258,6 @@ class FormMethods(ArrayMethods):
             \frac{x}{2}
         """
         from symgrad.ir.notation.recurrences import recurrence_of
-        from symgrad.printing.latex.expressions import latex
         from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
         names = program_names([self])
@@ -258,15 +265,14 @@ class FormMethods(ArrayMethods):
         if said is not None:
             return formulas_latex(said, names)
         found = None if expand else name_derivative(self)
-        if found is None:
-            arrays = {
-                node: name
-                for listing in self.listings
-                for name, node in listing.assignments.items()
-                if recurrence_of(node) is not None
-            }
-            return latex(readable(self), beside=names, arrays=arrays)
-        return named_latex(found.formula, found.spelling, names)
+        node, spelling = expanded(self) if found is None else (found.formula, found.spelling)
+        arrays = {
+            node: name
+            for listing in self.listings
+            for name, node in listing.assignments.items()
+            if recurrence_of(node) is not None
+        }
+        return named_latex(node, spelling, names, arrays)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return the source of a self-contained NumPy function that computes the expression.

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.api.handles.base import Handle
 from symgrad.ir.bounds import MOST_ENTRIES
 from symgrad.ir.graph import SIZE, SYMBOL, Node
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Listing, spellings_of
 from symgrad.ir.sizes import extent_text, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ArrayTypeError, MissingInputError, ShapeError
@@ -58,6 +58,11 @@ def listings_of(exprs: Iterable[Handle]) -> tuple[Listing, ...]:
 def program_names(exprs: Iterable[Handle]) -> list[str]:
     """Return the names in the programs of expressions, in their order."""
     return [name for listing in listings_of(exprs) for name in listing.names]
+
+
+def number_texts(exprs: Iterable[Handle]) -> Mapping[Node, str]:
+    """Return how the programs of expressions spell numbers; the first program takes precedence."""
+    return spellings_of(listings_of(exprs))
 
 
 def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symgrad.api.handles.base import Handle
-from symgrad.api.handles.inputs import listings_of
+from symgrad.api.handles.inputs import listings_of, number_texts
 from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
+    from symgrad.ir.listing import Listing
+    from symgrad.pretty.forms.calls import Notation
     from symgrad.pretty.named_formulas import NamedFormula, NamedFormulas
 
 # What is imported in functions here would slow down `import symgrad`: the printers.
@@ -26,29 +28,55 @@ def readable(expr: Handle) -> Node:
         return canonical([expr.node]).nodes[0]
 
 
+def expanded(expr: Handle) -> tuple[Node, Notation]:
+    """Return the printed form in terms of the inputs, in which long decimals stay as they are, and its notation."""
+    from symgrad.pretty.forms.calls import Notation
+    from symgrad.pretty.forms.numbers import Literals
+
+    if expr.derived:
+        literals = Literals.of(*expr.listings)
+        with keeping(expr.answers):
+            form = literals.canonical(expr.node)
+        if form is not None:
+            return form, Notation(literals.meaning, {}, literals.spellings)
+    return readable(expr), Notation({}, {}, number_texts([expr]))
+
+
+def expanded_text(expr: Handle) -> str:
+    """Return the text in terms of the inputs: one line if it is short, else a program that ends with the expression."""
+    from symgrad.ir.notation.printer import str_text
+
+    node, spelling = expanded(expr)
+    text = str_text(node, spelling.numbers)
+    return str_text(readable(expr), spelling.numbers) if spelling.literals and "\n" in text else text
+
+
+def _named_listings(exprs: Sequence[Handle]) -> list[Listing]:
+    """Return the programs of expressions that name values."""
+    return [each for each in listings_of(exprs) if each.assignments or each.result is not None]
+
+
 def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     """Return the derivatives among expressions in the names of their program; None if that is not shorter."""
     slopes = [(e.slope, e) for e in exprs if e.slope is not None]
-    listings = listings_of(exprs)
+    listings = _named_listings(exprs)
     if not slopes or len(listings) != 1:
         return None
-    from symgrad.ir.notation.printer import str_text
     from symgrad.pretty.named_derivatives import name_derivatives
 
     parts = {node: part for _, e in slopes for node, part in e.parts.items()}
     found = name_derivatives(listings[0], [slope for slope, _ in slopes], parts)
-    longer = (
-        found is not None and found.lines and len(found) > sum(len(str_text(readable(e))) for _, e in slopes)
-    )
+    longer = found is not None and found.lines and len(found) > sum(len(expanded_text(e)) for _, e in slopes)
     return None if longer else found
 
 
 def name_derivative(expr: Handle) -> NamedFormula | None:
     """Return a derivative without a slope, such as a Jacobian, in the names of its program."""
-    if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
+    listings = _named_listings([expr])
+    if not expr.in_names or expr.slope is not None or len(listings) != 1:
         return None
     from symgrad.pretty.named_derivatives import in_names
     from symgrad.rewrite.pipeline import canonical
 
     with keeping(expr.answers):
-        return in_names(expr.listings[0], canonical([expr.node]).nodes[0])
+        return in_names(listings[0], canonical([expr.node]).nodes[0])

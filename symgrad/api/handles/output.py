@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.api.handles.base import Handle
-from symgrad.api.handles.inputs import listings_of, ordered_symbols
+from symgrad.api.handles.inputs import listings_of, number_texts, ordered_symbols
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.pipeline import arrange
 from symgrad.ir.graph import Node
@@ -71,7 +71,8 @@ def numpy_text(exprs: Sequence[Handle], name: str, *, expand: bool, single: bool
     nodes = arrange_nodes(exprs).nodes
     in_names = not expand and any(e.slope is not None or e.in_names for e in exprs)
     names = value_names(exprs) if in_names else {}
-    return numpy_source(nodes[0] if single else nodes, name, names, read_symbols(exprs, nodes))
+    symbols, spelled = read_symbols(exprs, nodes), number_texts(exprs)
+    return numpy_source(nodes[0] if single else nodes, name, names, symbols, spelled)
 
 
 def read_symbols(exprs: Sequence[Handle], forms: Sequence[Node]) -> list[Node]:

@@ -157,10 +157,9 @@ class Program(Reported):
     def __str__(self) -> str:
         from symgrad.ir.notation.printer import program_text
         from symgrad.pretty.forms.calls import call_texts, calls_in
-        from symgrad.pretty.forms.numbers import Literals
 
         listing = self._listing
-        spelled = Literals.of(listing).spellings
+        spelled = {**listing.spellings}
         if listing.source is not None:
             names = {**spelled, **{n: name for n, name in listing.name_of().items() if n.args}}
             spelled |= call_texts(calls_in(listing.source.text, listing.assignments.values()), names)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from symgrad.api.handles.equation_sides import SideLike
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formatting import leibniz_of, title
 from symgrad.api.handles.formula_arguments import formula, names_in, parse_closed
+from symgrad.api.handles.inputs import number_texts
 from symgrad.api.reports.maths import listing_of, program_blocks
-from symgrad.frontend.text import parse_expression
-from symgrad.ir.graph import symbol
+from symgrad.frontend.text import parse_expression, parse_program
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.types import Declaration
 from symgrad.printing.latex.expressions import latex
@@ -55,7 +58,8 @@ def _claim_latex(claim: Expr | str, value: Expr, target: Expr) -> str | None:
     """Return a claim as LaTeX, in the names of the program; None if it cannot be read."""
     known = {**names_in(target), **names_in(value)}
     if not isinstance(claim, str):
-        return latex(claim.node, {n: name for name, n in known.items() if n.args})
+        named = {n: name for name, n in known.items() if n.args}
+        return latex(claim.node, {**number_texts([claim, value, target]), **named})
     # Symbols in place of named values keep the text of the claim: names stay names, and formulas stay formulas.
     names = {
         name: symbol(Declaration(name, shape=n.shape))
@@ -64,7 +68,7 @@ def _claim_latex(claim: Expr | str, value: Expr, target: Expr) -> str | None:
         for name, n in known.items()
     }
     try:
-        return latex(parse_expression(claim, names, "the claim"))
+        return latex(*_read(claim, names))
     except SymgradError:
         return None
 
@@ -72,9 +76,16 @@ def _claim_latex(claim: Expr | str, value: Expr, target: Expr) -> str | None:
 def _side(side: SideLike, other: SideLike) -> Maths | None:
     try:
         if isinstance(side, str) and parse_closed(side) is None:
-            node = parse_expression(side, names_in(formula(other)))
+            node, spelled = _read(side, names_in(formula(other)))
         else:
-            node = formula(side).node
+            e = formula(side)
+            node, spelled = e.node, number_texts([e])
     except SymgradError:
         return None
-    return Maths(expression_text(node), latex(node))
+    return Maths(expression_text(node, spelled), latex(node, spelled))
+
+
+def _read(text: str, names: Mapping[str, Node]) -> tuple[Node, Mapping[Node, str]]:
+    """Return an expression over names, and the spellings of its numbers."""
+    node = parse_expression(text, names, "the claim")
+    return node, parse_program(text, "the claim", names).spellings

@@ -29,32 +29,29 @@ from symgrad.printing.texts.derivation import derivation_highlight, title_text
 def formula_graph(y: Expr, values: Mapping[str, Any]) -> Graph:
     """Return the graph of a formula in the names of its program."""
     listing = joined_listing(y.listings)
-    names = {} if listing is None else listing.name_of()
-    return _graph(y, values, names, Highlight(), y.name or Naming(names).body(y.node))
+    naming = Naming({}) if listing is None else Naming(listing.name_of(), listing.spellings)
+    return _graph(y, values, naming, Highlight(), y.name or naming.body(y.node))
 
 
 def derivation_graph(d: Derivation, y: Expr, values: Mapping[str, Any]) -> Graph:
     """Return the graph of a derivation with the paths of the noise and of the derivative."""
     record = d.record
-    return _graph(y, values, record.naming.names, derivation_highlight(record), title_text(record))
+    return _graph(y, values, record.naming, derivation_highlight(record), title_text(record))
 
 
-def _graph(
-    y: Expr, values: Mapping[str, Any], names: Mapping[Node, str], highlight: Highlight, title: str
-) -> Graph:
+def _graph(y: Expr, values: Mapping[str, Any], naming: Naming, highlight: Highlight, title: str) -> Graph:
     """Return the graph of a formula, with values and gradients at a point.
 
     Args:
         y: the formula; boxes of an array show only values.
         values: a value for each input, by name; without values, boxes show only equations.
-        names: the names of nodes.
+        naming: the names of nodes.
         highlight: the paths to emphasise.
         title: a line above the picture.
     """
     notes_by_text: dict[str, str] = {}
 
     def noted(nodes: Sequence[Node]) -> list[str]:
-        naming = Naming(names)
         notes = [_equation(n, naming) for n in nodes]
         texts = [naming.text(n, GRADIENT_CHARACTERS) for n in nodes]
         if values or not inputs_of([y]):
@@ -63,7 +60,10 @@ def _graph(
         notes_by_text.update(zip(texts, notes, strict=True))
         return notes
 
-    svg = graph_svg([y.node], names, highlight=highlight, title=title, limit=BOXES, noted=noted)
+    names, numbers = naming.names, naming.numbers
+    svg = graph_svg(
+        [y.node], names, highlight=highlight, title=title, limit=BOXES, noted=noted, numbers=numbers
+    )
     return Graph(title, svg, notes_by_text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.inputs import number_texts
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import expression_text
@@ -51,9 +52,10 @@ def program_blocks(
     if listing is not None:
         names = {n: s for n, s in listing.name_of().items() if n in below}
         assigned = {s: n for s, n in listing.assignments.items() if n in below and n.op is not SYMBOL}
+    spelled = number_texts(outputs)
     in_formulas = _names_in_formulas(names, listing)
-    rows = [_line(name, node, in_formulas) for name, node in list(assigned.items())[:_LINES]]
-    rows += [Maths(_text(n, {}), f"& {latex(n)}") for n in nodes if n not in names]
+    rows = [_line(name, node, in_formulas, spelled) for name, node in list(assigned.items())[:_LINES]]
+    rows += [Maths(_text(n, spelled), f"& {latex(n, spelled)}") for n in nodes if n not in names]
     rows += more
     blocks = input_items(nodes)
     if rows:
@@ -71,8 +73,8 @@ def _names_in_formulas(names: Mapping[Node, str], listing: Listing | None) -> di
     return {n: s for n, s in names.items() if not n.is_number() or literals.is_long(n)}
 
 
-def _line(name: str, node: Node, names: Mapping[Node, str]) -> Maths:
-    others = {n: s for n, s in names.items() if n is not node and n.op is not SYMBOL}
+def _line(name: str, node: Node, names: Mapping[Node, str], spelled: Mapping[Node, str]) -> Maths:
+    others = {**spelled, **{n: s for n, s in names.items() if n is not node and n.op is not SYMBOL}}
     return Maths(f"{name} = {_text(node, others)}", f"{latex_name(name)} &= {latex(node, others)}")
 
 

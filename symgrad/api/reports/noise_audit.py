@@ -12,6 +12,7 @@ from symgrad.api.derivatives.effective import resolve_formulas
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formatting import leibniz_of, title
+from symgrad.api.handles.inputs import number_texts
 from symgrad.api.reports.maths import program_blocks
 from symgrad.ir.graph import Node
 from symgrad.printing.latex.expressions import latex
@@ -73,7 +74,8 @@ def audit_report(audit: Audit) -> Report:
 def _resolved(y: Expr, formulas: Sequence[Node], texts: Sequence[str]) -> list[Maths]:
     """Remove stop_gradient from formulas, and return them in the names of a program, each with its printed text."""
     found = resolve_formulas(y, formulas)
-    return [Maths(text, latex(node)) for text, (node, _) in zip(texts, found, strict=True)]
+    spelled = number_texts([y])
+    return [Maths(text, latex(node, spelled)) for text, (node, _) in zip(texts, found, strict=True)]
 
 
 def _moments(question: AuditQuestion, notes: Sequence[str], caption: str) -> Iterator[Block]:
@@ -86,7 +88,7 @@ def _moments(question: AuditQuestion, notes: Sequence[str], caption: str) -> Ite
                 ((node, short),) = resolve_formulas(question.y, [moment.formula])
                 # After a formula that contains only numbers, its decimals are shown.
                 short = short if short is not None and text.startswith(f"{short}, ") else text
-                shown = prose(Maths(short, latex(node)), text[len(short) :])
+                shown = prose(Maths(short, latex(node, number_texts([question.y]))), text[len(short) :])
             rows.append((prose(f"{label} by {w}" if several else label), shown, prose(moment.how)))
     yield Table(caption, (Column("moment"), Column("formula"), Column("known by")), tuple(rows))
     if notes:

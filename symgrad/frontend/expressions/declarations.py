@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
-from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, literal_value, span_of
+from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, span_of
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
@@ -293,7 +293,7 @@ class DeclarationRules(Intervals):
         if token.type == "NAME":
             self.name_of_size(token)
             return str(token)
-        value = literal_value(token)
+        value = self.literal_value(token)
         if not isinstance(value, int):
             self.wrong_token(
                 DeclarationError,

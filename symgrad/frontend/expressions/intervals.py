@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.frontend.scope import INFINITIES, Scope
-from symgrad.frontend.tokens.terms import Token, literal_value
+from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import Domain, End, Number
 from symgrad.support.errors import DeclarationError, RedefinitionError
@@ -125,12 +125,12 @@ class Intervals(Scope):
         return tuple(b for b in bounds if b is not None)
 
     def number_bound(self, token: Token, divisor: Token | None) -> IntervalEnd:
-        value = Fraction(literal_value(token))
+        value = Fraction(self.literal_value(token))
         if divisor is not None:
-            if literal_value(divisor) == 0:
+            if self.literal_value(divisor) == 0:
                 self.wrong_token(DeclarationError, "a division by zero", divisor, cure="write oo for no end")
                 return IntervalEnd(0, token)
-            value /= literal_value(divisor)
+            value /= self.literal_value(divisor)
         return IntervalEnd(_plain(value), token)
 
     def name_bound(self, token: Token) -> IntervalEnd:

@@ -24,7 +24,6 @@ from symgrad.frontend.tokens.terms import (
     Term,
     Text,
     Token,
-    literal_value,
     span_of,
 )
 from symgrad.ir.composite import WRITTEN
@@ -58,7 +57,9 @@ class ProgramReader(RecurrenceRules):
         spelled = str(token)
         node = self._literals.get(spelled)
         if node is None:
-            node = self._literals[spelled] = number(literal_value(token))
+            node = self._literals[spelled] = number(self.literal_value(token))
+        elif node.dtype == "real":
+            self.numbers.append((node.value, spelled.replace("_", ""), token.start_pos))
         start, end = span_of(token)
         return self.term(node, start, end, True)
 
@@ -116,6 +117,7 @@ class ProgramReader(RecurrenceRules):
             p, q = a.node.value, b.node.value
             if isinstance(p, int) and isinstance(q, int) and q != 0:
                 node = number(Fraction(p, q))
+                self.numbers.append((abs(node.value), None, a.start))
                 return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 is folded only once
         return self.make(self._div, (a, b), a.start, b.end)
 

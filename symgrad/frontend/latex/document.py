@@ -113,6 +113,7 @@ def parse_latex_program(
         found.result,
         given=found.given if symbols else {},
         derivatives={**(declared.derivatives if declared else {}), **found.derivatives},
+        decimals={**(declared.decimals if declared else {}), **found.decimals},
     )
     readings = sorted(reader.readings, key=lambda r: (r.span.start, r.span.end))
     return LatexListing(listing, tuple(readings), source, (*found.assignments, *reader.defined_here))

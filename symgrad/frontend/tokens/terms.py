@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.ir.graph import Node
-from symgrad.ir.types import Number
 
 
 class Token(str):
@@ -108,12 +106,3 @@ Argument: TypeAlias = Item | Keyword
 def span_of(token: Token) -> tuple[int, int]:
     """Return where a token begins and ends."""
     return token.start_pos, token.end_pos
-
-
-def literal_value(token: Token) -> Number:
-    """Return the exact value of a number token."""
-    text = str(token)
-    if text.isdecimal():
-        return int(text)
-    value = Fraction(text.replace("_", ""))
-    return value.numerator if value.denominator == 1 else value

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from symgrad.ir.exact import DIGITS, decimal_digits
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Size, SizeAtom, polynomial_text
+from symgrad.ir.traverse import topological
 from symgrad.ir.types import Number
 
 # Python's precedence, with the loosest first. An operand of a comparison may not be a comparison, since a < b < c is
@@ -66,6 +67,11 @@ def number_text(value: Number, *, decimal: bool = False) -> str:
     return text
 
 
+def is_spelling(node: Node, text: str) -> bool:
+    """Tell whether a text is another spelling of a number, and not its name."""
+    return node.op is NUMBER and text.lstrip("-")[0] in ".0123456789"
+
+
 def _decimal(digits: str, places: int) -> str:
     if not places:
         mantissa = digits.rstrip("0")
@@ -94,6 +100,19 @@ def significant_digits(value: Number) -> int | None:
     """
     found = decimal_digits(value)
     return None if found is None else len(found[0].strip("0"))
+
+
+def decimals_in(nodes: Iterable[Node]) -> dict[Number, str]:
+    """Return the fractions in formulas that are decimals, each with its text, for programs whose numbers are floats.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> decimals_in([parse_program("x : real; y = 461.5*x + 1/3")["y"]])
+        {Fraction(923, 2): '461.5'}
+    """
+    numbers = [n.value for n in topological(nodes) if n.op is NUMBER and n.dtype == "real"]
+    texts = {abs(v): number_text(abs(v), decimal=True) for v in numbers}
+    return {value: text for value, text in texts.items() if "/" not in text}
 
 
 def size_text(size: Size) -> str:

@@ -178,26 +178,30 @@ def _length(node: Node, lengths: Mapping[Node, int]) -> int:
     return min(own + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE)
 
 
-def str_text(node: Node) -> str:
+def str_text(node: Node, spelled: Mapping[Node, str] = {}) -> str:
     r"""Return the text of an expression for ``str``: one line if it is short, else a program that ends with it.
 
     The text parses to the same node, except that a single expression does not contain the domains of its symbols. (A
     single expression with a truth-valued symbol would not parse, so it is written as a program, too.)
+
+    Args:
+        node: the node.
+        spelled: other spellings of numbers.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
         >>> str_text(parse_program("sqrt(u)*sign(x) - 2*x").result)
         'sqrt(u)*sign(x) - 2*x'
     """
-    text = one_line(node)
+    text = one_line(node, spelled)
     if text is None or any(n.op is SYMBOL and n.dtype == "bool" for n in topological([node])):
-        return program_text({}, result=node)
+        return program_text({}, result=node, spelled=spelled)
     return text
 
 
-def one_line(node: Node) -> str | None:
-    """Return a node as one expression, or None if it is longer than a line."""
-    return short_text(node, {}, ONE_LINE)
+def one_line(node: Node, spelled: Mapping[Node, str] = {}) -> str | None:
+    """Return a node as one expression, with other spellings of numbers; None if it is longer than a line."""
+    return short_text(node, spelled, ONE_LINE)
 
 
 def short_text(node: Node, names: Mapping[Node, str], longest: int) -> str | None:

@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.ir.bounds import out_of_memory
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.sizes import Extent, evaluate_size, extent_text, names_of
+from symgrad.ir.types import decimal_text
 from symgrad.ir.values.exchange import as_array
 from symgrad.support.errors import (
     ArrayTypeError,
@@ -300,7 +301,7 @@ def _outside(
     domain, name = symbol.declaration.domain, symbol.name
     where = f" at [{', '.join(map(str, place))}]" if place else ""
     ends = [
-        f"{value} ({end})" if isinstance(end, str | Extent) else str(value)
+        f"{value} ({end})" if isinstance(end, str | Extent) else decimal_text(value) or str(value)
         for value, end in ((low, domain.low), (high, domain.high))
         if value is not None
     ]

@@ -251,6 +251,8 @@ class _Reader:
         self.domains = domains
         self.symbols: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
+        self.floats: set[Fraction] = set()
+        self.quotients: set[Fraction] = set()
         self.done: dict[int, Node] = {}  # by id, since comparing expressions would traverse them
         self.op_of = {class_of(op, head_of): op for op in set(OPS.values()) if op.name not in _UNWRITTEN}
         self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # for equal arguments
@@ -326,9 +328,13 @@ class _Reader:
             numerator, denominator = _attribute(e, "p", SupportsInt), _attribute(e, "q", SupportsInt)
             if not int(denominator):
                 raise _malformed(e, "divides by zero")
-            return number(Fraction(int(numerator), int(denominator)))
+            quotient = Fraction(int(numerator), int(denominator))
+            self.quotients.add(abs(quotient))
+            return number(quotient)
         if isinstance(e, sympy.Float):
-            return number(_exact(e))
+            value = _exact(e)
+            self.floats.add(abs(value))
+            return number(value)
         if e is S.true or e is S.false:
             return truth(e is S.true)
         if str(e) in CONSTANTS:
@@ -365,7 +371,9 @@ _UNWRITTEN = {"mul", "div", "neg", "pow", "sqrt", "where"}  # ops that share a S
 
 
 def from_sympy(
-    exprs: Sequence[Any], domains: Mapping[str, Domain | Declaration | str] | None = None
+    exprs: Sequence[Any],
+    domains: Mapping[str, Domain | Declaration | str] | None = None,
+    floats: set[Fraction] | None = None,
 ) -> list[Node]:
     """Convert SymPy expressions to nodes, in their order and unevaluated.
 
@@ -375,6 +383,7 @@ def from_sympy(
             an entry its assumptions determine the domain: a positive symbol is ``positive``, an integer symbol is
             ``int``, a condition is ``bool``, and any other symbol is ``real``. A function without a definition,
             theta(t), is an input ``theta``, and its derivatives are inputs ``dtheta_dt``, ``d2theta_dt2``.
+        floats: a set to which the sizes of all numbers are added that are floats, and nowhere quotients of integers.
 
     Returns:
         One node per expression.
@@ -403,5 +412,7 @@ def from_sympy(
     reader = _Reader(domains or {})
     nodes = reader.read(read)
     reader.check()
+    if floats is not None:
+        floats |= reader.floats - reader.quotients
     symbols_of(nodes)
     return nodes

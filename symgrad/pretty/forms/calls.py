@@ -44,14 +44,21 @@ class Notation:
     Args:
         literals: symbols that stand for numbers, with these numbers, which are written as in the program.
         calls: parts that are written as calls.
+        numbers: the texts of other numbers.
     """
 
     literals: Mapping[Node, Node]
     calls: Mapping[Node, NamedCall]
+    numbers: Mapping[Node, str]
+
+    @property
+    def texts(self) -> dict[Node, str]:
+        """The texts of calls and numbers in program notation."""
+        return {**call_texts(self.calls, self.numbers), **self.numbers}
 
     def text(self, node: Node) -> str:
         """Return a formula in program notation."""
-        return expression_text(node, call_texts(self.calls))
+        return expression_text(node, self.texts)
 
 
 def call_texts(calls: Mapping[Node, NamedCall], names: Mapping[Node, str] = {}) -> dict[Node, str]:

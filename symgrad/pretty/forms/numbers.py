@@ -6,19 +6,18 @@ a symbol where it is.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 
 from symgrad.ir.graph import Node, as_node, number, symbol
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Listing, spellings_of
 from symgrad.ir.notation.literals import number_text, significant_digits
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import topological, with_args
 from symgrad.ir.types import Declaration, Domain, Number
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
-from symgrad.pretty.forms.factor_out import without_sign
+from symgrad.pretty.forms.factor_out import terms_of, without_sign
 from symgrad.pretty.limits import FOLDED_DENOMINATOR, FOLDED_DIGITS, FOLDED_WHOLE_DIGITS, PRODUCT_DIGITS
 
 _BINARY = (2, 4, 8)
@@ -37,26 +36,19 @@ class Literals:
         spelled: the text of each decimal of the program.
         meaning: the number of each literal.
         whole: whether every decimal stays as it is, and none is folded.
+        spellings: how numbers of the program are written that no literal stands for, such as exponents.
     """
 
     spelled: dict[Number, str] = field(default_factory=dict[Number, str])
     meaning: dict[Node, Node] = field(default_factory=dict[Node, Node])
     whole: bool = False
+    spellings: Mapping[Node, str] = field(default_factory=dict[Node, str])
 
     @classmethod
-    def of(cls, listing: Listing) -> Literals:
-        """Return the literals of a text."""
-        found = cls()
-        if listing.source is not None:
-            for text in _decimals(listing.source.text):
-                found.spelled.setdefault(Fraction(text), text)
-        return found
-
-    @property
-    def spellings(self) -> dict[Node, str]:
-        """How fractions that are decimals of the program are written, also with a minus sign."""
-        fractions = {v: text for v, text in self.spelled.items() if v.denominator > 1}
-        return {number(s * v): "-" * (s < 0) + text for v, text in fractions.items() for s in (1, -1)}
+    def of(cls, *listings: Listing) -> Literals:
+        """Return the literals of programs; the first program takes precedence."""
+        decimals = {v: text for listing in reversed(listings) for v, text in listing.decimals.items()}
+        return cls(decimals, spellings=spellings_of(listings))
 
     @property
     def decimal(self) -> bool:
@@ -65,7 +57,7 @@ class Literals:
 
     def symbol(self, value: Number) -> Node:
         """Return the literal of a positive number."""
-        text = self.spelled.get(Fraction(value)) or number_text(value, decimal=True)
+        text = self.spelled.get(value) or number_text(value, decimal=True)
         domain = Domain("constant", "real", value * (1 - _NEAR), value * (1 + _NEAR))
         made = symbol(Declaration(text, domain))
         self.meaning[made] = number(value)
@@ -122,6 +114,28 @@ class Literals:
                 done[n] = n if args == n.args else n.op(*args, params=n.params)
         return self._number(node) if node.is_number() else done[node]
 
+    def canonical(self, node: Node) -> Node | None:
+        """Return the canonical form in which long decimals are literals; None if there are none."""
+        from symgrad.rewrite.pipeline import canonical  # a late import, for a quick start
+
+        opaque = self.opaque(node)
+        if all(n.value.denominator == 1 for n in self.meaning.values()):
+            return None
+        return self.tidy(self._literals_last(canonical([opaque]).nodes[0]))
+
+    def _literals_last(self, node: Node) -> Node:
+        """Return a node in which sums end with their literals, as with other numbers: x + 0.25, but 0.25 - x."""
+        done: dict[Node, Node] = {}
+        order = topological([node])
+        inner = {a for n in order if n.op is add for a in n.args}
+        for n in order:
+            done[n] = with_args(n, [done[a] for a in n.args])
+            if n.op is add and n not in inner:
+                first, *others = terms_of(done[n])
+                if first in self.meaning and without_sign(others[0]) is None:
+                    done[n] = reduce(add, [*others, first])
+        return done[node]
+
     def _number(self, node: Node) -> Node:
         """Return a single number, as a decimal if it is one."""
         value = node.value
@@ -131,7 +145,7 @@ class Literals:
         """Tell whether a number is a fraction that should be a decimal, because the program has such decimals."""
         if not isinstance(value, Fraction) or not self._is_short(abs(value), most):
             return False
-        folded = [Fraction(v).denominator for v in self.spelled if not self.is_long(number(v))]
+        folded = [v.denominator for v in self.spelled if not self.is_long(number(v))]
         if value.denominator % 5 == 0:
             return any(d > 1 for d in folded)
         return abs(value) in self.spelled or any(d in _BINARY for d in folded)
@@ -180,13 +194,3 @@ class Literals:
     def _rebuilt(self, node: Node, done: dict[Node, Node]) -> Node:
         args = tuple(a if a.is_number() else done[a] for a in node.args)
         return node if args == node.args else node.op(*args, params=node.params)
-
-
-_DECIMAL = re.compile(r"(?<![\w.])(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*|\d[\d_]*(?=[eE]))(?:[eE][+-]?\d+)?")
-
-
-def _decimals(text: str) -> Iterator[str]:
-    """Yield the decimals of a text, except those in comments."""
-    for line in text.splitlines():
-        for found in _DECIMAL.finditer(line.partition("#")[0]):
-            yield found.group().replace("_", "")

@@ -12,7 +12,7 @@ from itertools import count
 
 from symgrad.ir.body import carried
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
-from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW
+from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, step_formulas
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
@@ -64,7 +64,7 @@ def latex(
 
     Args:
         node: the node.
-        names: nodes that are written as a name, such as a program's variables.
+        names: nodes that are written as a name, such as a program's variables; for a number, also another spelling.
         spelled: nodes with another text, each with the rank of the text.
         beside: names that the formula need not contain, such as all names of its program; nothing else looks like them.
         arrays: names of the values of recurrences, which are written in rows of their own.
@@ -81,7 +81,8 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    named = dict(names or {})
+    texts = names or {}
+    named = {n: name for n, name in texts.items() if n.op is not NUMBER or name.isidentifier()}
     # Named nodes are not entered: their text may be exponentially longer than their graph.
     order = topological([node], until={n for n in (*named, *(spelled or {})) if n is not node})
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
@@ -91,9 +92,12 @@ def latex(
     called = [name for names in own.values() for name in names]
     glyphs = Glyphs([*read, *sizes, *called], beside, called)
     written = Texts(glyphs)
+    numbers = (n for n in order if n in texts and is_spelling(n, texts[n]))
+    written.update({n: latex_number(n.value, texts[n]) for n in numbers})
     for n, text in (spelled or {}).items():
         written[n] = text
-        written.opaque.add(n)
+        if n.op is not NUMBER:
+            written.opaque.add(n)
     for n in order:
         if n in written:
             continue

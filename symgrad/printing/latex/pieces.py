@@ -105,14 +105,16 @@ def entry_text(name: str, position: str) -> str:
 def latex_number(value: Number, text: str | None = None) -> Written:
     """Return an exact number, with small fractions as fractions.
 
-    For a literal, return its number, with 1e-5 as a power of ten.
+    Args:
+        value: the number.
+        text: its spelling, with or without a minus sign; 1e-5 is written as a power of ten.
     """
-    text = number_text(abs(value)) if text is None else text.lower()
-    rank: float = ATOM
+    text = number_text(abs(value)) if text is None else text.lower().lstrip("-")
+    text, rank = f"0{text}" if text[0] == "." else text, float(ATOM)
     if "/" in text:
         text, rank = rf"\frac{{{text.replace('/', '}{')}}}", MUL
     elif "e" in text:
         mantissa, exponent = text.split("e")
-        power = f"10^{{{exponent}}}"
+        power = f"10^{{{int(exponent)}}}"
         text, rank = (power, POW) if mantissa == "1" else (rf"{mantissa} \cdot {power}", MUL)
     return (f"-{text}", SIGNED) if value < 0 else (text, rank)

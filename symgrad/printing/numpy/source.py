@@ -73,6 +73,7 @@ def numpy_source(
     name: str = "f",
     names: Mapping[Node, str] | None = None,
     inputs: Sequence[Node] | None = None,
+    spelled: Mapping[Node, str] = {},
 ) -> str:
     r"""Return the source of a Python function that computes nodes with NumPy (and SciPy for the special functions).
 
@@ -81,6 +82,7 @@ def numpy_source(
         name: the function's name.
         names: names of intermediate values, which become variables of the function.
         inputs: the symbols in the order of arguments; by default, in the order of their first use.
+        spelled: other spellings of numbers, for the docstring.
 
     Returns:
         The text of a module. The function takes the symbols (a Python keyword gets an underscore); numbers and arrays
@@ -127,7 +129,7 @@ def numpy_source(
     )
     signature = f"def {name}({', '.join([*writer.names.values(), *writer.extra])}):\n"
     return (
-        f"{imports}{helpers}\n\n{signature}{_docstring(writer, nodes, labels)}{body}"
+        f"{imports}{helpers}\n\n{signature}{_docstring(writer, nodes, labels, spelled)}{body}"
         f'    with np.errstate(all="ignore"):\n{steps}'
     )
 
@@ -144,8 +146,10 @@ def _check_function(name: Any, taken: Collection[str]) -> None:
         )
 
 
-def _docstring(writer: SourceWriter, nodes: list[Node], labels: list[str]) -> str:
-    texts = [str_text(node) for node in nodes]
+def _docstring(
+    writer: SourceWriter, nodes: list[Node], labels: list[str], spelled: Mapping[Node, str]
+) -> str:
+    texts = [str_text(node, spelled) for node in nodes]
     lines = [
         f"{label} = {text}" if label else text
         for label, text in zip(labels, texts, strict=True)

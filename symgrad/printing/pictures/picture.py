@@ -95,7 +95,13 @@ class Picture:
     nodes: tuple[Node, ...] = ()
 
 
-def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highlight, limit: int) -> Picture:
+def picture(
+    outputs: Sequence[Node],
+    names: Mapping[Node, str],
+    highlight: Highlight,
+    limit: int,
+    numbers: Mapping[Node, str] = {},
+) -> Picture:
     """Select the boxes and edges of a graph that are drawn.
 
     Args:
@@ -103,6 +109,7 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
         names: names of nodes.
         highlight: the highlights.
         limit: the largest number of boxes; of a larger graph only the neighbourhood of the highlighted paths is drawn.
+        numbers: the spellings of numbers.
     """
     order = topological(outputs)
     keep = {*outputs, *highlight.wrt}
@@ -116,7 +123,7 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
     number = {n: i for i, n in enumerate(n for n in shown if n in selected)}
     noisy = {n for path in paths for n in path}
     links = {(b, a) for path in paths for b, a in pairwise(path)}
-    naming = Naming(names)
+    naming = Naming(names, numbers)
     boxes = [
         Box(
             kind=_kind(n),

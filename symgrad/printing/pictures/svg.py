@@ -48,6 +48,7 @@ def graph_svg(
     limit: int = BOXES,
     noted: Callable[[Sequence[Node]], Sequence[str]] | None = None,
     by_dot: bool = False,
+    numbers: Mapping[Node, str] = {},
 ) -> str:
     r"""Return a picture of a graph: inputs at the top, outputs at the bottom, a box per equation, an arrow per value.
 
@@ -61,6 +62,7 @@ def graph_svg(
         noted: a function that returns a text for each drawn node; the text appears when a reader points at the box.
         by_dot: whether to lay out the picture with Graphviz, if it is installed; the project's own layout is the same
             on every machine.
+        numbers: the spellings of numbers.
 
     Returns:
         A standalone SVG document.
@@ -72,7 +74,7 @@ def graph_svg(
         True
     """
     highlight = Highlight() if highlight is None else highlight
-    shown = picture(outputs, names, highlight, limit)
+    shown = picture(outputs, names, highlight, limit, numbers)
     notes = None if noted is None else noted(shown.nodes)
     return picture_svg(shown, _captions(highlight, shown), _legend(shown), title, notes, by_dot=by_dot)
 

@@ -106,9 +106,8 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     for i, w in enumerate(d.wrt):
         short = heads.gradients[i]
         text = f"{slope_text(d, w)} = {gradient_text(d, i) if short is None else short.text}"
-        rows.append(
-            Maths(text, f"{slope_latex(d, w)} &= {latex(d.values[i]) if short is None else short.latex}")
-        )
+        shown = latex(d.values[i], d.spelled) if short is None else short.latex
+        rows.append(Maths(text, f"{slope_latex(d, w)} &= {shown}"))
         notes += [prose(note) for note in (short and short.notes) or ()]
         if d.nothing[i] is not None:
             notes.append(prose(Literal(slope_text(d, w)), f" is {d.nothing[i]}: {d.nothing_reasons[i]}"))

@@ -101,9 +101,10 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
         return _in_notation(d, index)
-    text = one_line(value)
+    text = one_line(value, d.spelled)
     if value is not d.canonical[index] and text is not None and len(text) <= LINE_CHARACTERS:
-        return Brief(text, latex(value), None)  # stop_gradient is left out here, but the lines keep it
+        shown = latex(value, d.spelled)
+        return Brief(text, shown, None)  # stop_gradient is left out here, but the lines keep it
     if line.alone is not None:
         spelling = line.spelling
         return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)

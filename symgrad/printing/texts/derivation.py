@@ -40,7 +40,7 @@ def title_text(d: DerivationRecord) -> str:
 def gradient_text(d: DerivationRecord, index: int) -> str:
     """Return a gradient as a value, abbreviated if it is too long to read."""
     value = d.values[index]
-    text = one_line(value)
+    text = one_line(value, d.spelled)
     fits = text is not None and len(text) <= GRADIENT_CHARACTERS
     return text if text is not None and fits else d.naming.body(value, GRADIENT_CHARACTERS)
 
@@ -236,7 +236,9 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     """
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
-    found = [latex(v) if b is None else b.latex for v, b in zip(d.values, heads.gradients, strict=True)]
+    found = [
+        latex(v, d.spelled) if b is None else b.latex for v, b in zip(d.values, heads.gradients, strict=True)
+    ]
     rows = [rf"{slope_latex(d, w)} &= {text}" for w, text in zip(d.wrt, found, strict=True)]
     rows += heads.rows
     if adjoints:
@@ -274,7 +276,11 @@ def _aligned(rows: list[str]) -> str:
 def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
     """Return the result of a linear map of the cotangent of its equation; this cotangent is written with a bar."""
     node, coefficient = step.step.node, step.step.coefficient
-    known = {**d.naming.abbreviated(coefficient, CELL_CHARACTERS), placeholder(node): _COTANGENT}
+    known = {
+        **d.naming.numbers,
+        **d.naming.abbreviated(coefficient, CELL_CHARACTERS),
+        placeholder(node): _COTANGENT,
+    }
     cotangent = latex_name(_COTANGENT)
     text = latex(coefficient, known).replace(ELLIPSIS, r"\ldots ") if coefficient.args else cotangent
     return text.replace(cotangent, rf"\overline{{{cell_latex(d, node)}}}")
@@ -290,7 +296,9 @@ def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: i
     """Return a node as LaTeX: its name, or its expression, in which long parts are elided."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
-    return latex(node, d.naming.abbreviated(node, width)).replace(ELLIPSIS, r"\ldots ")
+    return latex(node, {**d.naming.numbers, **d.naming.abbreviated(node, width)}).replace(
+        ELLIPSIS, r"\ldots "
+    )
 
 
 def _within(d: DerivationRecord, node: Node) -> str:
@@ -324,4 +332,5 @@ def derivation_svg(d: DerivationRecord, noise: str | None = None, *, by_dot: boo
         by_dot: whether to lay out the picture with Graphviz, if it is installed.
     """
     highlight, title = derivation_highlight(d, noise), title_text(d)
-    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title, by_dot=by_dot)
+    names, numbers = d.naming.names, d.naming.numbers
+    return graph_svg([d.y], names, highlight=highlight, title=title, by_dot=by_dot, numbers=numbers)

@@ -22,9 +22,11 @@ def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
     return latex_rows([f"& {first}", *others]) if others else first
 
 
-def named_latex(node: Node, spelling: Notation, beside: Iterable[str] = ()) -> str:
+def named_latex(
+    node: Node, spelling: Notation, beside: Iterable[str] = (), arrays: Mapping[Node, str] = {}
+) -> str:
     """Return a formula over names as LaTeX, with numbers and calls as the program writes them."""
-    return latex(node, spelled=spelled_latex(spelling, beside=beside), beside=beside)
+    return latex(node, spelled=spelled_latex(spelling, beside=beside), beside=beside, arrays=arrays)
 
 
 def spelled_latex(
@@ -34,7 +36,7 @@ def spelled_latex(
     spelled = {
         symbol: latex_number(number.value, symbol.name) for symbol, number in spelling.literals.items()
     }
-    spelled |= names
+    spelled |= {n: latex_number(n.value, text) for n, text in spelling.numbers.items()} | {**names}
     for node in topological(spelling.calls):  # inner calls come first
         if node in spelling.calls:
             name, argument = spelling.calls[node]

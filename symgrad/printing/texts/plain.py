@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from symgrad.analysis.explain.derivation import DerivationRecord
@@ -21,20 +22,21 @@ def derivation_json(d: DerivationRecord) -> dict[str, Any]:
 
     Exact numbers are text. Of the pullbacks that read a random input (``all_paths``), the first 100 are listed.
     """
+    fields = partial(_fields, spelled=d.spelled)
     return {
         "y": d.naming.text(d.y),
         "wrt": [d.naming.text(w) for w in d.wrt],
-        **_fields(d, "gradient", "canonical", "values", "notes"),
+        **fields(d, "gradient", "canonical", "values", "notes"),
         "nothing": [None if n is None else str(n) for n in d.nothing],
-        **_fields(d, "nothing_reasons", "nothing_places"),
-        "adjoints": [_fields(a, "name", "of", "formula", "notes") for a in d.adjoints],
-        "rules": [_fields(r, "rule", "of", "by", "applied", "derivative") for r in d.rules],
-        "steps": [_fields(s, *_STEP) for s in d.steps],
+        **fields(d, "nothing_reasons", "nothing_places"),
+        "adjoints": [fields(a, "name", "of", "formula", "notes") for a in d.adjoints],
+        "rules": [fields(r, "rule", "of", "by", "applied", "derivative") for r in d.rules],
+        "steps": [fields(s, *_STEP) for s in d.steps],
         "noise": {name: _verdict_json(v) for name, v in d.noise.items()},
         "gaps": [
             {
                 "of": gap_title(d, w),
-                **_fields(g, "where", "kind", "part", "limit", "form"),
+                **fields(g, "where", "kind", "part", "limit", "form"),
                 "lost": {f"{h:g}": n for h, n in g.lost.items()},
                 "reason": g.reason,
             }
@@ -42,8 +44,8 @@ def derivation_json(d: DerivationRecord) -> dict[str, Any]:
         ],
         "jumps": [
             {
-                **_fields(j, "value", "random", "choice", "where"),
-                "terms": {name: _json(term) for name, term in j.terms.items()},
+                **fields(j, "value", "random", "choice", "where"),
+                "terms": {name: _json(term, d.spelled) for name, term in j.terms.items()},
                 "reason": j.reason,
             }
             for j in d.jumps
@@ -58,17 +60,17 @@ _STEP = (
 _READING = ("rule", "number", "residual", "path", "places", "crosses_stop", "matters")
 
 
-def _fields(record: object, *names: str) -> dict[str, Any]:
-    return {name: _json(getattr(record, name)) for name in names}
+def _fields(record: object, *names: str, spelled: Mapping[Node, str] = {}) -> dict[str, Any]:
+    return {name: _json(getattr(record, name), spelled) for name in names}
 
 
-def _json(value: Any) -> Any:
+def _json(value: Any, spelled: Mapping[Node, str]) -> Any:
     """Return the value of an attribute: tuples as lists, formulas and numbers in them as text."""
     if isinstance(value, list | tuple):
-        return [_json(v) for v in cast("Sequence[Any]", value)]
+        return [_json(v, spelled) for v in cast("Sequence[Any]", value)]
     if isinstance(value, Place):
         return _fields(value, "file", "line", "text")
-    return str_text(value) if isinstance(value, Node) else value
+    return str_text(value, spelled) if isinstance(value, Node) else value
 
 
 def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
             brief = heads.gradients[k]
             if brief is None and d.naming.whole(d.values[k], PAGE_CHARACTERS) is not None:
                 texts.append(d.naming.body(d.values[k], PAGE_CHARACTERS))
-                latexs.append(latex(d.values[k]))
+                latexs.append(latex(d.values[k], d.spelled))
             elif brief is not None and not heads.lines:
                 texts.append(brief.text)
                 latexs.append(brief.latex)
@@ -61,10 +61,11 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
 
 
 def _latexs(line: RuleLine) -> list[str]:
-    names = dict(line.naming.names)
+    names = line.naming.names
 
     def formula(node: Node) -> str:
-        return latex(node, {n: name for n, name in names.items() if n is not node})
+        others = {n: name for n, name in names.items() if n is not node}
+        return latex(node, {**line.naming.numbers, **others})
 
     of, by = line.line.of, line.line.by
     below = latex_name(names[by]) if by in names else formula(by)

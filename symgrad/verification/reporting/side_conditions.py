@@ -91,7 +91,7 @@ class _ConditionWriter:
 
     Args:
         known: facts about the program.
-        names: the names of values.
+        names: the names of values, and the spellings of numbers.
         compared: the two sides of each comparison, by their difference.
     """
 
@@ -100,6 +100,7 @@ class _ConditionWriter:
     ) -> None:
         self.known = known
         self._names = names
+        self.numbers = {n: text for n, text in names.items() if n.op is NUMBER}
         self._compared = compared
 
     def text(self, node: Node) -> str | None:
@@ -239,7 +240,7 @@ def _of_numbers(
         elif not _is_nowhere(place, writer, inside):
             places[place] = condition
     for place in simpler(list(places), writer.factors):
-        own = places.get(place, " and ".join(f"{expression_text(n)} = 0" for n in place))
+        own = " and ".join(f"{expression_text(n, writer.numbers)} = 0" for n in place)
         texts = [_zeros(n, forms, writer) for n in place] if not is_late(deadline, _CONDITION) else [None]
         if len(texts) == 1:
             described += (own,) if texts[0] is None else texts[0]

@@ -14,6 +14,7 @@ from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.program import ImportedProgram, UniqueNames, mark_places
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.literals import decimals_in
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
@@ -60,7 +61,8 @@ def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> Impo
         full = taken.free(watch.names.get(e.node, plain) if e.node.op is not SYMBOL else plain)
         assignments[full] = e.node
         keys.append((key, full))
-    listing = Listing({n: e.node for n, e in inputs.items()}, assignments, places=watch.places)
+    symbols = {n: e.node for n, e in inputs.items()}
+    listing = Listing(symbols, assignments, places=watch.places, decimals=decimals_in(assignments.values()))
     return ImportedProgram(listing, keys)
 
 

@@ -17,6 +17,7 @@ from symgrad.interop.importers.refusals import depends_on_data, line_in, needs_n
 from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, parse_spec
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.literals import decimals_in
 from symgrad.support.errors import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
@@ -222,5 +223,6 @@ def _program(
         assignments[name] = e.node
         returned.append((path or "out", name))
     symbols = {n: e.node for n, e in inputs.items()}
-    listing = Listing(symbols, assignments, places=walk.places, framework="jax")
+    decimals = decimals_in(assignments.values())
+    listing = Listing(symbols, assignments, places=walk.places, decimals=decimals, framework="jax")
     return ImportedProgram(listing, returned)

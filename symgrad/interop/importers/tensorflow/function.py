@@ -26,6 +26,7 @@ from symgrad.interop.importers.specs import (
 )
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.literals import decimals_in
 from symgrad.support.errors import UnsupportedError, UsageError
 
 
@@ -335,7 +336,8 @@ class _SourceFunctionReader:
                 assign(other if path.isdecimal() or not path else path, e)
             returned.append((path or "out", named[e.node]))
         symbols = {n: e.node for n, e in self.inputs.items()}
-        listing = Listing(symbols, assignments, places=walk.places, framework="tensorflow")
+        decimals = decimals_in(assignments.values())
+        listing = Listing(symbols, assignments, places=walk.places, decimals=decimals, framework="tensorflow")
         return ImportedProgram(listing, returned, parameters, held)
 
 

@@ -25,6 +25,7 @@ from symgrad.interop.importers.torch.table import as_items
 from symgrad.interop.importers.torch.trace import Result, TracedGraph, named_tensors, trace_graph
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.literals import decimals_in
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import UnsupportedError, UsageError
 
@@ -202,7 +203,8 @@ def _program(
         if e.node in read or name not in values or name in parameters
     }
     values = {name: v for name, v in values.items() if name in symbols}
-    listing = Listing(symbols, assigned, places=reader.places, framework="torch")
+    decimals = decimals_in(assigned.values())
+    listing = Listing(symbols, assigned, places=reader.places, decimals=decimals, framework="torch")
     return ImportedProgram(listing, returned, parameters, values, [*findings, *found.findings])
 
 
