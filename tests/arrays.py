@@ -52,7 +52,6 @@ IDS = symbol_of("ids", "b", 3, domain=INT)
 _OP = OPS.__getitem__
 
 
-
 def _recurrence() -> Node:
     """Return the values of a recurrence that runs back over the rows of X."""
     h, x = symbol_of("h", "m"), symbol_of("x", "m")

@@ -14,7 +14,6 @@ mode is the recurrence h_dot[t] = jvp(F)(h_dot[t-1], x_dot[t-1], w_dot). Both ar
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
@@ -33,13 +32,21 @@ from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import signed_terms, substitute
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ops import LOADERS, op_named
 from symgrad.ops.array.contraction import einsum, sum_over, transpose
-from symgrad.ops.array.along import objects
 from symgrad.ops.array.indexing import scatter_add
-from symgrad.ops.array.layout import WHOLE, concatenate, full, is_zero, only, shaped, slice_axes, slice_of, unslice
+from symgrad.ops.array.layout import (
+    WHOLE,
+    full,
+    is_zero,
+    shaped,
+    slice_axes,
+    slice_of,
+    unslice,
+)
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.numpy.subscripts import index
-from symgrad.ops.record import facts, joint, structural
+from symgrad.ops.record import facts, joint
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
 _ZERO = as_node(0)
@@ -74,7 +81,9 @@ def recur(
     """
     new = [full(_real(r), c.shape) for r, c in zip(results, carries, strict=True)]
     body, used, operands = closed(new, carries, list(rows))
-    first = [full(indicator(s) if s.dtype == "bool" else s, c.shape) for s, c in zip(starts, carries, strict=True)]
+    first = [
+        full(indicator(s) if s.dtype == "bool" else s, c.shape) for s, c in zip(starts, carries, strict=True)
+    ]
     stacks = list(rows.values())
     read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
     node = recurrence(*first, *read, *operands, params=(length, int(reverse), body))
@@ -116,7 +125,11 @@ def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height
     if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
         args = (_row(a, start, length, rows, height) if a.shape else a for a in values.args)
         return apply(values.op, tuple(args), values.params)
-    if values.op is slice_of and values.params[0][0][2] == 1 and all(t == WHOLE for t in values.params[0][1:]):
+    if (
+        values.op is slice_of
+        and values.params[0][0][2] == 1
+        and all(t == WHOLE for t in values.params[0][1:])
+    ):
         begin = values.params[0][0][0] or 0
         if not isinstance(begin, int) or begin >= 0:
             return _row(values.args[0], size_sum([start, begin]), length, rows, height)
@@ -210,7 +223,6 @@ class _Steps:
         """Return the bound symbols of what is the same in all steps, each with its value."""
         return dict(zip(self.body.operands, self.operands, strict=True))
 
-
     def symbols(self, role: str) -> list[Node]:
         """Return new bound symbols with the shapes of the carries."""
         return [bound_symbol(role, k, self.body.height, c.shape) for k, c in enumerate(self.body.carries)]
@@ -222,7 +234,10 @@ class _Steps:
             [neg(p) if sign < 0 else p for p in unpacked(full(term, self.shape), shapes, 1)]
             for sign, term in signed_terms(whole)
         ]
-        return [reduce(operator.add, (p for p in some if not is_zero(p)), _ZERO) for some in zip(*terms, strict=True)]
+        return [
+            reduce(operator.add, (p for p in some if not is_zero(p)), _ZERO)
+            for some in zip(*terms, strict=True)
+        ]
 
 
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
@@ -305,7 +320,9 @@ def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
         if stack is None:
             rows[row] = array
         else:
-            wide[row] = symbol(replace(row.declaration, name=f"stack of {row.name}", shape=(*lead, *row.shape)))
+            wide[row] = symbol(
+                replace(row.declaration, name=f"stack of {row.name}", shape=(*lead, *row.shape))
+            )
             axes = range(len(stack.shape))
             rows[wide[row]] = transpose(stack, [depth, *(a for a in axes if a != depth)])
     constants = steps.constants()
@@ -315,7 +332,8 @@ def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
             del constants[operand]
     results = substitute(batch(body.results, wide, lead), constants)
     starts = [
-        full(s, (*lead, *s.shape)) if stack is None else stack for s, stack in zip(steps.starts, stacks, strict=False)
+        full(s, (*lead, *s.shape)) if stack is None else stack
+        for s, stack in zip(steps.starts, stacks, strict=False)
     ]
     found = recur(
         starts, [wide[c] for c in body.carries], results, rows, steps.length, reverse=bool(steps.reverse)
@@ -375,6 +393,11 @@ def _written(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
     return [f"{node.op.name}(", *separated(node.args), ")"], ATOM
 
 
+def loaded(name: str, identity: str | None) -> Op:
+    """Return the op by its name. Pickles refer to this function, so loading a pickle registers the op."""
+    return op_named(name, identity)
+
+
 recurrence: Op = joint(
     "recurrence",
     doc="all values of h[t] = F(h[t-1], x[t-1], w) for t in 1..T",
@@ -395,110 +418,4 @@ recurrence: Op = joint(
     source=None,
     facts=facts(),
 )
-
-
-def _pack_shape(shapes: tuple[Shape, ...], axis: int) -> Shape:
-    return (*shapes[0][:axis], size_sum(size_product(s[axis:]) for s in shapes))
-
-
-def _pack(axis: int, *arrays: Any) -> Any:
-    lead = np.shape(arrays[0])[:axis]
-    return np.concatenate([np.reshape(a, (*lead, math.prod(np.shape(a)[axis:]))) for a in arrays], axis=axis)
-
-
-def _pack_push(node: Node, tangents: Sequence[Node | None]) -> Node:
-    moved = (full(_ZERO if t is None else t, a.shape) for a, t in zip(node.args, tangents, strict=True))
-    return pack(*moved, params=node.params)
-
-
-def _pack_pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
-    (axis,) = node.params
-    shapes = [a.shape[axis:] for a in node.args]
-    parts = unpacked(full(cotangent, node.shape), shapes, axis)
-    return [p if w else None for p, w in zip(parts, wanted, strict=True)]
-
-
-def _pack_batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
-    wide = (full(a, (*lead, *a.shape)) if s is None else s for a, s in zip(node.args, stacks, strict=True))
-    return pack(*wide, params=(node.params[0] + len(lead),))
-
-
-def _pack_native(node: Node, args: tuple[Node, ...]) -> Node:
-    (axis,) = node.params
-    flat = [shaped(a, (*a.shape[:axis], size_product(a.shape[axis:]))) for a in args]
-    return concatenate(*flat, params=(axis,))
-
-
-pack: Op = joint(
-    "pack",
-    doc="values side by side: their axes from an axis on become one",
-    gives="same",
-    variadic=True,
-    parameters=("axis",),
-    shape=_pack_shape,
-    evaluate=_pack,
-    reference=lambda mp, axis, *arrays: _pack(axis, *map(objects, arrays)),
-    push=_pack_push,
-    pull=_pack_pull,
-    batch=_pack_batch,
-    rows=_rows,
-    entries="moved",
-    total="always",
-    native=_pack_native,
-    cost=0,
-    source=None,
-    facts=facts("linear"),
-)
-
-
-def _part_shape(shapes: tuple[Shape, ...], number: int, parts: tuple[Shape, ...], axis: int) -> Shape:
-    return (*shapes[0][:axis], *parts[number])
-
-
-def _part(number: int, parts: tuple[tuple[int, ...], ...], axis: int, x: Any) -> Any:
-    start = sum(map(math.prod, parts[:number]))
-    array = np.asarray(x)
-    found = array[(*[slice(None)] * axis, slice(start, start + math.prod(parts[number])))]
-    return found.reshape((*array.shape[:axis], *parts[number]))
-
-
-def _part_pull(node: Node, _i: int, cotangent: Node) -> Node:
-    number, parts, axis = node.params
-    lead = node.shape[:axis]
-    return pack(
-        *(full(cotangent if k == number else _ZERO, (*lead, *shape)) for k, shape in enumerate(parts)),
-        params=(axis,),
-    )
-
-
-def _part_of(node: Node, whole: Node, axis: int) -> Node:
-    number, parts, _ = node.params
-    return unpacked(whole, parts, axis)[number]
-
-
-def _part_native(node: Node, args: tuple[Node, ...]) -> Node:
-    number, parts, axis = node.params
-    start = size_sum(map(size_product, parts[:number]))
-    stop = size_sum([start, size_product(parts[number])])
-    return shaped(slice_axes(args[0], [*[(None, None, 1)] * axis, (start, stop, 1)]), node.shape)
-
-
-part: Op = structural(
-    "part",
-    doc="one of several values that are side by side",
-    gives="same",
-    parameters=("number", "parts", "axis"),
-    shape=_part_shape,
-    evaluate=_part,
-    reference=lambda mp, number, parts, axis, x: _part(number, parts, axis, objects(x)),
-    push=lambda node, i, t: _part_of(node, full(t, node.args[0].shape), node.params[2]),
-    pull=_part_pull,
-    batch=lambda node, stacks, lead: _part_of(node, only(stacks), node.params[2] + len(lead)),
-    rows=_rows,
-    entries="moved",
-    total="always",
-    native=_part_native,
-    cost=0,
-    source=None,
-    facts=facts("linear"),
-)
+LOADERS["recurrence"] = loaded

@@ -23,8 +23,8 @@ from typing import TypeAlias
 
 from symgrad.frontend.expressions.functions import without_functions
 from symgrad.frontend.expressions.reader import ProgramReader
-from symgrad.frontend.expressions.recurrences import without_recurrences
 from symgrad.frontend.limits import TEXT_CHARACTERS
+from symgrad.frontend.recurrence_lines import without_recurrences
 from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.syntax_errors import syntax_error

@@ -68,7 +68,11 @@ def _read(line: list[Token]) -> set[str]:
     found = {str(t) for t in line if t.type == "NAME"}
     if any(t.type == "FOR" for t in line):
         parts = [Token("_NEWLINE", "", 0, 0), *line]
-        found -= {str(t) for last, t, after in zip(parts, line, line[1:], strict=False) if last.type == "_NEWLINE" and after == "="}
+        found -= {
+            str(t)
+            for last, t, after in zip(parts, line, line[1:], strict=False)
+            if last.type == "_NEWLINE" and after == "="
+        }
     return found
 
 

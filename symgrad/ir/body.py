@@ -25,6 +25,7 @@ from symgrad.ir.sizes import Shape, Size, SizedParameter
 from symgrad.ir.traverse import digest, substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration, Kind
 
+
 @dataclass(frozen=True, slots=True)
 class Body(SizedParameter):
     """The formulas of one step; `closed` makes it.
@@ -55,9 +56,10 @@ class Body(SizedParameter):
     def with_sizes(self, names: Mapping[str, Size]) -> Self:
         count = len(self.symbols)
         nodes = resized([*self.symbols, *self.results], names)
-        bound = iter(nodes[:count])
-        parts = (tuple(next(bound) for _ in part) for part in (self.carries, self.rows, self.operands))
-        return type(self)(*parts, tuple(nodes[count:]), self.height)
+        first, second = len(self.carries), len(self.carries) + len(self.rows)
+        parts = nodes[:first], nodes[first:second], nodes[second:count], nodes[count:]
+        carries, rows, operands, results = map(tuple, parts)
+        return type(self)(carries, rows, operands, results, self.height)
 
     def applied(self, values: Sequence[Node]) -> list[Node]:
         """Return the results for values of all bound symbols, unsimplified."""

@@ -175,8 +175,8 @@ class Structure(Generic[N]):
             arguments that do so (None for an argument without rows). It is None if an entry may depend on several rows.
         entries: the class of the entries of the result.
         total: whether the result has a value wherever its arguments have values.
-        native: how kernels compute it: ``native(node, args)`` in terms of simpler, unsimplified ops, loops along an axis,
-            or a loop of steps; None for an op that loops compute directly.
+        native: how kernels compute it: ``native(node, args)`` in terms of simpler, unsimplified ops, loops along an
+            axis, or a loop of steps; None for an op that loops compute directly.
         written: ``written(node, names)``: the parts of its spelling in programs, and the precedence of the spelling.
             The reader parses the parts to the same node; ``names`` are the nodes with a name.
         source: ``source(node)``: the template of its Python source, or templates by library (numpy, jax, torch,

@@ -10,7 +10,16 @@ from typing import Any
 from symgrad.ir.graph import OPS, Op
 from symgrad.ops import composites as written
 from symgrad.ops import control
-from symgrad.ops.array import contraction, indexing, layout, linalg, matrix_functions, reductions, softmax
+from symgrad.ops.array import (
+    contraction,
+    indexing,
+    layout,
+    linalg,
+    matrix_functions,
+    reductions,
+    side_by_side,
+    softmax,
+)
 from symgrad.ops.random import continuous, discrete
 from symgrad.ops.scalar import arith, elementary, hyperbolic, logic, rounding, trig
 from symgrad.ops.special import bessel, elliptic, error_functions, incomplete, integrals, spherical, zeta
@@ -37,6 +46,7 @@ __all__ = [
     "matrix_functions",
     "reductions",
     "rounding",
+    "side_by_side",
     "softmax",
     "special",
     "spherical",
@@ -51,8 +61,12 @@ def op_named(name: str, identity: str | None) -> Op:
     return OPS.named(name, identity)
 
 
+LOADERS: dict[str, Callable[[str, str | None], Op]] = {}
+"""Functions for pickles of ops that other packages register; loading one imports the module of its function."""
+
+
 def _pickled(op: Op) -> tuple[Callable[..., Op], tuple[Any, ...]]:
-    return op_named, (op.name, OPS.identity_of(op))
+    return LOADERS.get(op.name, op_named), (op.name, OPS.identity_of(op))
 
 
 copyreg.pickle(Op, _pickled)

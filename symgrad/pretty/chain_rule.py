@@ -183,7 +183,7 @@ class Lines:
             if _reads(body, moving):
                 moving.add(name)
         bars: dict[Node, list[Node]] = {}
-        found: dict[Node, Node] = {}
+        found: dict[Node | None, Node] = {}
         self._pull({None: y}, {None: as_node(1)}, moving, bars)
         for name, body in reversed(self.words.bodies.items()):
             if name in found or name not in moving:  # a member of wrt may itself depend on other members

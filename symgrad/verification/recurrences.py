@@ -68,7 +68,9 @@ def decide_recurrences(
         lengths = ", ".join(map(str, _LENGTHS))
         why = f"the sides agree for {lengths} steps, and there is no proof by induction"
         return Verdict("supported", why, points=few.points, digits=few.digits, seconds=took(), claims=claims)
-    return Verdict("undecided", "there is no proof by induction, and too many steps to compare", seconds=took())
+    return Verdict(
+        "undecided", "there is no proof by induction, and too many steps to compare", seconds=took()
+    )
 
 
 def _open_lengths(nodes: Sequence[Node]) -> list[str]:
@@ -107,7 +109,8 @@ def unrolled(nodes: Sequence[Node]) -> list[Node]:
 
     def rebuilt(node: Node, args: list[Node]) -> Node:
         if node.op.name == "part" and node.args[0] in stacks:
-            return stacks[node.args[0]][node.params[0]]
+            number: int = node.params[0]
+            return stacks[node.args[0]][number]
         new = with_args(node, args)
         if node.op.name in ("pack", "part"):
             native: Any = node.op.array.native
@@ -143,20 +146,28 @@ def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
     claims: dict[str, Verdict] = {}
     for node in [n for n in topological([a, b]) if is_recurrence(n)]:
         (here,) = substitute([node], table)
-        found = next(((c, f) for n, c in classes if (f := _same_steps(n, c, here, names, end)) is not None), None)
+        found = next(
+            ((c, f) for n, c in classes if (f := _same_steps(n, c, here, names, end)) is not None), None
+        )
         if found is None:
-            common = [symbol(Declaration(free_name(f"values{k or ''}", names), REAL, c.shape)) for k, c in enumerate(carried(node))]
+            common = [
+                symbol(Declaration(free_name(f"values{k or ''}", names), REAL, c.shape))
+                for k, c in enumerate(carried(node))
+            ]
             names.update(c.name for c in common)
             classes.append((here, common))
         else:
             common, proved = found
-            number = len(classes)
+            number = len(claims)
             claims.update((f"{key} ({number})", verdict) for key, verdict in proved.items())
         table.update(zip(carried(node), common, strict=True))
     rest = substitute([a, b], table)
+    left, right = rest
     if has_recurrences(rest):
-        return {"what reads the values": Verdict("undecided", "the values of several carries are read together")}
-    claims["what reads the values"] = _decided(*rest, end)
+        return {
+            "what reads the values": Verdict("undecided", "the values of several carries are read together")
+        }
+    claims["what reads the values"] = _decided(left, right, end)
     return claims
 
 
@@ -186,7 +197,9 @@ def _same_steps(
 
     def named(key: Node | int, shape: Shape, dtype: str) -> Node:
         if key not in made:
-            name = free_name("before" if isinstance(key, int) else "row", names | {s.name for s in made.values()})
+            name = free_name(
+                "before" if isinstance(key, int) else "row", names | {s.name for s in made.values()}
+            )
             made[key] = symbol(Declaration(name, REAL if dtype == "real" else INT, shape))
         return made[key]
 

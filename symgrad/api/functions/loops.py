@@ -71,7 +71,7 @@ def scan(
     read = [bound_symbol("row", k, trace, x.shape[1:], x.node.dtype) for k, x in enumerate(rows)]
     given_rows = [r if x.node.dtype != "bool" else gt(r, as_node(0)) for r, x in zip(read, rows, strict=True)]
     found = f(_rebuilt(init, map(Expr, carries)), _rebuilt(xs, map(Expr, given_rows)))
-    if not isinstance(found, tuple) or len(found) != 2:
+    if not isinstance(found, tuple) or len(found) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may return anything)
         raise UsageError(
             "the step of a scan returns a carry and an output",
             expected="f(carry, x) -> (carry, y)",
@@ -208,7 +208,9 @@ def _length(rows: Sequence[Expr], length: int | str | None) -> Size:
     for x in rows:
         if not x.shape:
             raise ShapeError(
-                "a number among xs has no rows", expected="arrays with a first axis", cure="read it in the step itself"
+                "a number among xs has no rows",
+                expected="arrays with a first axis",
+                cure="read it in the step itself",
             )
         found[x.shape[0]] = None
     if len(found) > 1:

@@ -7,43 +7,25 @@ definition without a subscript is a name within the step.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symgrad.autodiff.batch import batch
-from symgrad.autodiff.recurrences import recur
 from symgrad.frontend.expressions.functions import Body, FunctionRules
+from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange
 from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.terms import Term, Token, span_of
-from symgrad.ir.graph import Node, number, size_node, symbol
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.shapes import broadcast_shapes
-from symgrad.ir.sizes import Shape, Size, least_value, names_of, size_max, size_product, size_sum
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.sizes import Shape, Size, least_value, size_max, size_product, size_sum
 from symgrad.ir.types import INT, REAL, Declaration
-from symgrad.ops.array.indexing import gather, iota
-from symgrad.ops.array.layout import concatenate, expand, full, slice_axes
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.ops.scalar.arith import add
-from symgrad.ops.scalar.logic import gt
-from symgrad.support.errors import (
-    CycleError,
-    DomainError,
-    ProgramSyntaxError,
-    RedefinitionError,
-    ShapeError,
-    SymgradError,
-    UnknownNameError,
-)
+from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
 
-_STEP = "__step"
 _NEWLINE = "_NEWLINE"
-_REST = re.compile(r"(?:[^\r\n\\]++|\\\r?\n|\\)*+")
-"""The rest of a line and of the lines that continue it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class StepDefinition:
     """One definition: the name, the tokens of its subscript (None without one), and those of its formula."""
 
     name: Token
@@ -52,17 +34,6 @@ class _Line:
 
     def reads(self, name: str) -> bool:
         return name in (self.subscript or ()) or name in self.formula
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
-    """The range of the steps: the name of the position, and the first and the last position."""
-
-    name: Token
-    first: Size
-    last: Size
-    reverse: bool
-    length: Size
 
 
 class RecurrenceRules(FunctionRules):
@@ -74,7 +45,7 @@ class RecurrenceRules(FunctionRules):
 
     starts: dict[str, dict[Size, tuple[Token, Term]]]
 
-    def start_value(self, line: _Line) -> None:
+    def start_value(self, line: StepDefinition) -> None:
         """Read the value at a given position, which a later recurrence uses."""
         self._begin()
         assert line.subscript is not None
@@ -84,7 +55,9 @@ class RecurrenceRules(FunctionRules):
         if self.error is not None:
             return
         if position is None:
-            self._refuse(line.name, "the position of a first value is no whole number or size", f"{line.name}[0] = ...")
+            self._refuse(
+                line.name, "the position of a first value is no whole number or size", f"{line.name}[0] = ..."
+            )
             return
         if str(line.name) not in self.starts:
             self._claim(line.name)
@@ -101,7 +74,7 @@ class RecurrenceRules(FunctionRules):
             return
         self.starts.setdefault(str(line.name), {})[position] = line.name, value
 
-    def recurrence(self, lines: Sequence[_Line], clause: Sequence[Token]) -> None:
+    def recurrence(self, lines: Sequence[StepDefinition], clause: Sequence[Token]) -> None:
         """Read the definitions of one line with a `for`, and define the arrays of all values.
 
         Args:
@@ -122,7 +95,10 @@ class RecurrenceRules(FunctionRules):
                 return
             shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
         spans, derivatives = dict(self.spans), dict(self.derivatives)
-        for _ in range(3):  # the shape of a value may be that of the formula: h[0] = 0 starts a vector with zeros
+        found: dict[str, Node] | None = {}
+        for _ in range(
+            3
+        ):  # the shape of a value may be that of the formula: h[0] = 0 starts a vector with zeros
             found = self._values(lines, loop, shapes)
             if found is None:
                 return
@@ -135,7 +111,7 @@ class RecurrenceRules(FunctionRules):
                 del self.starts[str(line.name)]
                 self.assign(line.name, Term(found[str(line.name)], *span_of(line.name)))
 
-    def _loop(self, clause: Sequence[Token]) -> _Loop | None:
+    def _loop(self, clause: Sequence[Token]) -> StepRange | None:
         at = next((k for k, token in enumerate(clause) if token.type == "RANGE"), None)
         if at is None or len(clause) < 5 or clause[1].type != "IN":
             self._refuse(clause[0], "the range of a recurrence is not complete", "for t in 1..T")
@@ -143,10 +119,16 @@ class RecurrenceRules(FunctionRules):
         name = clause[0]
         ends: list[Size] = []
         for part in (clause[2:at], clause[at + 1 :]):
-            term = self._formula([*part, Token(_NEWLINE, "", part[-1].end_pos, part[-1].end_pos)] if part else part)
+            term = self._formula(
+                [*part, Token(_NEWLINE, "", part[-1].end_pos, part[-1].end_pos)] if part else part
+            )
             size = None if self.error is not None else self.size_of(term.node)
             if size is None:
-                self._refuse(part[0] if part else name, "the end of a range is no size", "whole numbers and sizes: 1..T")
+                self._refuse(
+                    part[0] if part else name,
+                    "the end of a range is no size",
+                    "whole numbers and sizes: 1..T",
+                )
                 return None
             ends.append(size)
         first, last = ends
@@ -157,20 +139,25 @@ class RecurrenceRules(FunctionRules):
         if isinstance(first, int) and isinstance(last, int):
             reverse = first > last and (first, last) != (1, 0)  # 1..0 has no step
         elif least is None and not reverse and not isinstance(first, int):
-            self._refuse(name, "nothing says in which order these steps run", "a whole number at one end: 1..T, T..1")
+            self._refuse(
+                name, "nothing says in which order these steps run", "a whole number at one end: 1..T, T..1"
+            )
             return None
-        return _Loop(name, first, last, reverse, size_max(back if reverse else steps, 0))
+        return StepRange(name, first, last, reverse, size_max(back if reverse else steps, 0))
 
-    def _values(self, lines: Sequence[_Line], loop: _Loop, shapes: Mapping[str, Shape]) -> dict[str, Node] | None:
+    def _values(
+        self, lines: Sequence[StepDefinition], loop: StepRange, shapes: Mapping[str, Shape]
+    ) -> dict[str, Node] | None:
         """Return the arrays of all values of each name, given the shapes of one value."""
-        step = symbol(Declaration(_STEP, INT))
+        step = symbol(Declaration(STEP, INT))
         outer = self.local
         whole = {
-            name: symbol(Declaration(f"{_STEP} values of {name}", REAL, (1, *shape))) for name, shape in shapes.items()
+            name: symbol(Declaration(f"{STEP} values of {name}", REAL, (1, *shape)))
+            for name, shape in shapes.items()
         }
         self.local = {**outer, str(loop.name): Term(step, *span_of(loop.name))}
         self.local |= {name: Term(node, 0, 0) for name, node in whole.items()}
-        reader = _Steps(loop, step, {node: name for name, node in whole.items()}, list(self.starts))
+        reader = RecurrenceSteps(loop, step, {node: name for name, node in whole.items()}, list(self.starts))
         try:
             for line in lines:
                 value = self._formula(line.formula)
@@ -205,7 +192,7 @@ class RecurrenceRules(FunctionRules):
     def _refuse(self, token: Token, what: str, expected: str) -> None:
         self.wrong_token(ProgramSyntaxError, what, token, expected=expected, cure="write it like this")
 
-    def _no_start(self, line: _Line, loop: _Loop) -> None:
+    def _no_start(self, line: StepDefinition, loop: StepRange) -> None:
         before = loop.first if loop.reverse else "0"
         self.wrong_token(
             UnknownNameError,
@@ -226,282 +213,3 @@ class RecurrenceRules(FunctionRules):
                 expected=f"a line below: {name}[t] = ... for t in 1..T",
                 cure=f"write the recurrence, or {name} = ... for a single value",
             )
-
-
-class _Steps:
-    """The formulas of one step, in terms of the values that earlier steps computed.
-
-    Args:
-        loop: the range of the steps.
-        step: the symbol of the position.
-        whole: the symbols that stand for the arrays of all values in the formulas, with their names.
-        order: the names in the order of their first values.
-    """
-
-    def __init__(self, loop: _Loop, step: Node, whole: Mapping[Node, str], order: Sequence[str]) -> None:
-        self.loop, self.step, self.whole, self.order = loop, step, whole, order
-        self.offsets: dict[str, Size] = {}
-        self.starts: dict[str, dict[Size, Node]] = {}
-        self.before: dict[str, list[Node]] = {}
-        self.now: dict[str, Node] = {}
-        self.rows: dict[Node, Node] = {}
-        self._formulas: list[tuple[str, Node]] = []
-
-    def offset(self, at: Node) -> Size | None:
-        """Return a position minus that of the step; None if the difference varies."""
-        found = as_size(substitute([at], {self.step: size_node(_STEP)})[0])
-        if found is None:
-            return None
-        rest = size_sum([found, size_product([-1, _STEP])])
-        return None if _STEP in names_of(rest) else rest
-
-    def define(self, name: str, offset: Size, formula: Node, shape: Shape, starts: Mapping[Size, Node]) -> None:
-        """Add a definition; the formulas are converted when all offsets are known."""
-        self.offsets[name] = offset
-        first = size_sum([self.loop.first, offset])
-        sign = 1 if self.loop.reverse else -1
-        wanted = [size_sum([first, sign * k]) for k in range(1, len(starts) + 1)]
-        if set(wanted) != set(starts):
-            given = ", ".join(f"{name}[{p}]" for p in starts)
-            raise DomainError(
-                f"the first step computes {name}[{first}], and {given} is given",
-                expected=f"{name}[{wanted[0]}]",
-                cure="give the values just before the first step, each with its position",
-            )
-        self.starts[name] = {p: full(starts[p], shape) for p in wanted}
-        self.before[name] = [
-            symbol(Declaration(f"{_STEP} {name} {k}", REAL, shape)) for k in range(1, len(starts) + 1)
-        ]
-        self._formulas.append((name, formula))
-
-    def values(self) -> dict[str, Node]:
-        """Return the array of all values of each name."""
-        for name, formula in self._formulas:
-            self.now[name] = full(self._converted(formula), self.before[name][0].shape) if not _wider(
-                formula, self.before[name][0]
-            ) else self._converted(formula)
-        names = [n for n in self.order if n in self.now]
-        if any(self.now[n].shape != self.before[n][0].shape for n in names):
-            # The caller tries again with these shapes.
-            return {n: symbol(Declaration(_STEP, REAL, (1, *self.now[n].shape))) for n in names}
-        carries = [c for n in names for c in self.before[n]]
-        results = [r for n in names for r in (self.now[n], *self.before[n][:-1])]
-        starts = [s for n in names for s in self.starts[n].values()]
-        found = recur(starts, carries, results, self.rows, self.loop.length, reverse=self.loop.reverse)
-        at = 0
-        arrays: dict[str, Node] = {}
-        for n in names:
-            # The values before the last of the given ones stand outside of the loop.
-            early = [expand(s, [0]) for s in [*self.starts[n].values()][:0:-1]]
-            parts = [found[at], *early[::-1]] if self.loop.reverse else [*early, found[at]]
-            arrays[n] = concatenate(*parts, params=(0,)) if len(parts) > 1 else parts[0]
-            at += len(self.before[n])
-        return arrays
-
-    def _converted(self, formula: Node) -> Node:
-        """Return a formula with symbols for values of earlier steps and for rows of arrays."""
-        done: dict[Node, Node] = {}
-        varying: set[Node] = {self.step}  # what depends on the position and on no value of a step
-        values = {*self.whole}
-        for node in topological([formula]):
-            if node.op is gather and node.args[0] in self.whole:
-                done[node] = self._value(node)
-                values.add(node)
-            elif node.op is gather and varying.intersection(node.args[1:]) and values.isdisjoint(
-                topological([node])
-            ):
-                done[node] = self._row(node)
-            elif varying.intersection(node.args):
-                varying.add(node)
-        if self.step in topological([formula], until=done):
-            done[self.step] = self._row_of(add(iota(params=(self.loop.length,)), number(self._lowest())))
-        (found,) = substitute([formula], done)
-        whole = next((self.whole[n] for n in topological([found]) if n in self.whole), None)
-        if whole is not None:
-            raise DomainError(
-                f"'{whole}' is read as a whole while its values are computed",
-                expected=f"values of earlier steps: {whole}[{self.loop.name}-1]",
-                cure=f"read it at one position, or on a line below",
-            )
-        return found
-
-    def _lowest(self) -> int:
-        low = self.loop.last if self.loop.reverse else self.loop.first
-        if not isinstance(low, int):
-            raise DomainError(
-                "the position is read as a number, and the lowest one is no number",
-                expected="a range that begins or ends with a whole number",
-                cure="write 1..T, or T..1",
-            )
-        return low
-
-    def _value(self, node: Node) -> Node:
-        """Return the symbol of a value of an earlier step."""
-        name = self.whole[node.args[0]]
-        axes, at = node.params[0], node.args[1]
-        offset = self.offset(at)
-        fixed = as_size(at)
-        if axes[0] != 0 or (offset is None and fixed not in self.starts[name]):
-            raise DomainError(
-                f"'{name}' is read at a position that is not one of the steps before",
-                expected=f"{name}[{self.loop.name}-1]",
-                cure="read the steps before, or values that are given",
-            )
-        if offset is None:
-            found = self.starts[name][fixed]  # pyright: ignore[reportArgumentType]  (checked above)
-        else:
-            lag = size_sum([self.offsets[name], size_product([-1, offset])])
-            lag = size_product([-1, lag]) if self.loop.reverse else lag
-            found = self.now.get(name) if lag == 0 else None
-            if found is None and isinstance(lag, int) and 1 <= lag <= len(self.before[name]):
-                found = self.before[name][lag - 1]
-            if found is None:
-                raise CycleError(
-                    f"'{name}' reads its future"
-                    if not isinstance(lag, int) or lag <= 0
-                    else f"'{name}' reads {lag} steps back, and has {len(self.before[name])} first values",
-                    expected=f"values of earlier steps: {name}[{self.loop.name}-1]",
-                    cure="read what is computed before"
-                    if not isinstance(lag, int) or lag <= 0
-                    else f"give {lag} first values",
-                )
-        others = node.args[2:]
-        return gather(found, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else found
-
-    def _row(self, node: Node) -> Node:
-        """Return the symbol of what is read from an array at positions that depend on the step."""
-        x, *places = node.args
-        axes: tuple[int, ...] = node.params[0]
-        offset = self.offset(places[0])
-        others = places[1:]
-        if axes[0] == 0 and offset is not None and all(self.step not in topological([p]) for p in others):
-            ends = self.loop.first, self.loop.last
-            low, high = ends[::-1] if self.loop.reverse else ends
-            start, stop = size_sum([low, offset]), size_sum([high, offset, 1])
-            rest = [(None, None, 1)] * (len(x.shape) - 1)
-            rows = slice_axes(x, [(start, stop, 1), *rest])
-            if rows.shape[0] != self.loop.length:  # max(T - 1, 0) rows, not T - 1
-                rows = slice_axes(x, [(start, size_sum([start, self.loop.length]), 1), *rest])
-            self._check_range(x, start, stop, offset, rows)
-            row = self._row_of(rows)
-            return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
-        steps = add(iota(params=(self.loop.length,)), number(self._lowest()))
-        return self._row_of(batch([node], {self.step: steps}, (self.loop.length,))[0])
-
-    def _check_range(self, x: Node, start: Size, stop: Size, offset: Size, rows: Node) -> None:
-        short = size_sum([x.shape[0], size_product([-1, stop])])
-        below = isinstance(start, int) and start < 0
-        if below or (isinstance(short, int) and short < 0):
-            place = size_sum([self.loop.name, offset])
-            raise ShapeError(
-                f"position {place} is {start if below else size_sum([stop, -1])} in the "
-                f"{'first' if below != self.loop.reverse else 'last'} step, and the axis has the length {x.shape[0]}",
-                expected="positions from 0 to below the length",
-                cure="correct the position or the range: x : real[T] has the positions 0..T-1",
-            )
-        if rows.shape[0] != self.loop.length:
-            raise ShapeError(
-                f"the positions {start} to {size_sum([stop, -1])} are read from an axis of the length {x.shape[0]}",
-                expected="an axis that has these positions for all sizes",
-                cure="declare the array with the size of the range",
-            )
-
-    def _row_of(self, rows: Node) -> Node:
-        known = next((s for s, r in self.rows.items() if r is rows), None)
-        if known is None:
-            domain = REAL if rows.dtype == "real" else INT
-            known = symbol(Declaration(f"{_STEP} row {len(self.rows)}", domain, rows.shape[1:]))
-            self.rows[known] = rows
-        return known if rows.dtype != "bool" else gt(known, number(0))
-
-
-def _wider(formula: Node, carry: Node) -> bool:
-    return broadcast_shapes([formula.shape, carry.shape]) != carry.shape
-
-
-def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Iterator[Token]:
-    """Yield the tokens of a text, except for lines of recurrences; the reader receives these lines.
-
-    Args:
-        tokens: the tokens.
-        reader: the reader.
-    """
-    text = reader.source.text
-    fresh = True
-    for token in tokens:
-        if not fresh or token.type != "NAME":
-            fresh = token.type == _NEWLINE
-            yield token
-            continue
-        rest = _REST.match(text, token.end_pos)[0]  # type: ignore[index]  (it matches anything)
-        if not _defines_steps(rest):
-            fresh = False
-            yield token
-            continue
-        line = [token]
-        while line[-1].type != _NEWLINE or line[-1] == ";":
-            line.append(next(tokens))
-        fresh = True
-        for part in _read(line, reader):
-            yield from part
-
-
-_LOOP = re.compile(r"[ \t]for[ \t].*\.\.")
-_BRACKET = re.compile(r"[\[\]]")
-_EQUALS = re.compile(r"[ \t]*=(?!=)")
-
-
-def _defines_steps(rest: str) -> bool:
-    """Tell whether a line defines values at positions, given what follows its first name."""
-    if rest.lstrip(" \t").startswith("["):
-        depth = 0
-        for match in _BRACKET.finditer(rest):
-            depth += 1 if match[0] == "[" else -1
-            if not depth:
-                return _EQUALS.match(rest, match.end()) is not None
-        return False
-    return _LOOP.search(rest) is not None
-
-
-def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[Token]]:
-    """Give the definitions of a line to the reader; yield the tokens of all other statements."""
-    parts: list[list[Token]] = [[]]
-    for token in line:
-        parts[-1].append(token)
-        if token.type == _NEWLINE:
-            parts.append([])
-    group: list[_Line] = []
-    loop_name = next((str(b) for a, b in zip(line, line[1:], strict=False) if a.type == "FOR"), None)
-    for part in parts:
-        at = next((k for k, token in enumerate(part) if token.type == "FOR"), None)
-        definition = _definition(part if at is None else [*part[:at], part[-1]])
-        if definition is None:
-            if part:
-                yield part
-        elif at is not None:
-            reader.recurrence([*group, definition], part[at + 1 : -1])
-            group = []
-        elif loop_name is not None and (definition.subscript is None or definition.reads(loop_name)):
-            group.append(definition)
-        elif definition.subscript is not None:
-            reader.start_value(definition)
-        else:
-            yield part
-
-
-def _definition(part: Sequence[Token]) -> _Line | None:
-    """Return a statement as a definition; None for any other statement."""
-    if len(part) < 4 or part[0].type != "NAME":
-        return None
-    end = part[-1].end_pos
-    last = Token(_NEWLINE, "", end, end)
-    if part[1] == "=":
-        return _Line(part[0], None, (*part[2:-1], last))
-    depth = 0
-    for k, token in enumerate(part[1:], 1):
-        depth += (token == "[") - (token == "]")
-        if depth == 0:
-            if k + 1 < len(part) and token == "]" and part[k + 1] == "=":
-                return _Line(part[0], (*part[2:k], last), (*part[k + 2 : -1], last))
-            return None
-    return None

@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator
 
 from symgrad.frontend.limits import NESTING
-from symgrad.frontend.tokens.lexer_errors import FORBIDDEN, after_number, attribute, check_name, check_size, refusal_of
+from symgrad.frontend.tokens.lexer_errors import (
+    FORBIDDEN,
+    after_number,
+    attribute,
+    check_name,
+    check_size,
+    refusal_of,
+)
 from symgrad.frontend.tokens.lexer_state import LexerState
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.exact import DIGITS
@@ -79,7 +86,11 @@ class Lexer(LexerState):
                     chain = chain + 1 if value == "not" else 0
                 else:
                     operand = True
-                    if value in _LOOP_WORDS and not brackets and _LOOP.search(text, max(start - 80, 0), end + 80):
+                    if (
+                        value in _LOOP_WORDS
+                        and not brackets
+                        and _LOOP.search(text, max(start - 80, 0), end + 80)
+                    ):
                         name, loop = _LOOP_WORDS[value], True
                     elif value in FORBIDDEN or not value.isascii() or value.startswith("__"):
                         check_name(self, value, start, end)
@@ -90,7 +101,11 @@ class Lexer(LexerState):
                 operand = True
                 if end - start > 5 and ("e" in value or "E" in value or end - start > DIGITS):
                     check_size(self, value, start, end)
-                if end < len(text) and (text[end].isalnum() or text[end] in "_.") and text[end : end + 2] != "..":
+                if (
+                    end < len(text)
+                    and (text[end].isalnum() or text[end] in "_.")
+                    and text[end : end + 2] != ".."
+                ):
                     raise after_number(self, value, start, end)
             elif kind == "operator":
                 name = names[value]

@@ -1,7 +1,7 @@
 """Write recurrences as lines of programs: first values, and the formulas of a step with the range of the steps.
 
-    h[0] = h0
-    h[t] = tanh(W@h[t-1] + U@x[t-1] + b) for t in 1..T
+h[0] = h0
+h[t] = tanh(W@h[t-1] + U@x[t-1] + b) for t in 1..T
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ def recurrence_lines(
     found = [f"{name}[{first}] = {text(s, {})}" for name, s in zip(names, node.args, strict=False)]
     # A part that is the value of a carry is read under its name.
     known = {n: f"{names[step.index(n)]}[{now}]" if n in step else name for n, name in parts(step).items()}
-    lines = [f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()]
+    lines = [
+        f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
+    ]
     lines += [
         f"{name}[{now}] = {text(r, known)}"
         for name, r in zip(names, step, strict=True)

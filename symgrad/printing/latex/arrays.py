@@ -28,7 +28,9 @@ from symgrad.printing.limits import NESTED_CONTRACTIONS
 
 _IDENTITY = r"\operatorname{Id}"
 _INDEXED = re.compile(r"\\right\]_\{([^}]*)\}|\\sum_\{([^}]*)\}")
-_SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}|\\(?:bar|dot)\{\\?[a-zA-Z]+\}")  # names that can take an index
+_SIMPLE = re.compile(
+    r"\\?[a-zA-Z]+|\\mathrm\{\w+\}|\\(?:bar|dot)\{\\?[a-zA-Z]+\}"
+)  # names that can take an index
 
 
 # ------------------------------------------------------------------------------------------------- products, quotients

@@ -64,9 +64,7 @@ class Glyphs:
         ('x_{1}', '\\mathtt{x\\_1}', False)
     """
 
-    def __init__(
-        self, read: Iterable[str], beside: Iterable[str] = (), arrays: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, read: Iterable[str], beside: Iterable[str] = (), arrays: Iterable[str] = ()) -> None:
         names = tuple(dict.fromkeys(read))
         known = _looks(tuple(beside))
         own = _looks(tuple(n for n in names if name_parts(n) not in known.first))

@@ -191,7 +191,8 @@ def _pack(node: Node, context: SourceContext) -> ArraySource:
     (axis,) = node.params
     texts = [context.of(a, ATOM) for a in node.args]
     flat = (
-        f"np.reshape({x}, np.shape({x})[:{axis}] + (np.prod(np.shape({x})[{axis}:], dtype=int),))" for x in texts
+        f"np.reshape({x}, np.shape({x})[:{axis}] + (np.prod(np.shape({x})[{axis}:], dtype=int),))"
+        for x in texts
     )
     return ArraySource(f"np.concatenate([{', '.join(flat)}], axis={axis})")
 
@@ -201,9 +202,7 @@ def _part(node: Node, context: SourceContext) -> ArraySource:
     start = size_sum(map(size_product, parts[:number]))
     stop = size_sum([start, size_product(parts[number])])
     key = ", ".join([*[":"] * axis, f"{context.size(start)}:{context.size(stop)}"])
-    return ArraySource(
-        f"np.reshape({context.of(node.args[0], ATOM)}[{key}], {_shape(node.shape, context)})"
-    )
+    return ArraySource(f"np.reshape({context.of(node.args[0], ATOM)}[{key}], {_shape(node.shape, context)})")
 
 
 ARRAY_SOURCES: Mapping[str, _Writer] = {

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 from symgrad.autodiff.recurrences import divide
 from symgrad.ir.body import Body, carried
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.literals import ATOM
-from symgrad.ir.sizes import size_sum
+from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.traverse import topological, uses
 
-if TYPE_CHECKING:
-    from symgrad.printing.numpy.source import SourceWriter
+
+class LoopContext(Protocol):
+    """The source that is written so far.
+
+    Attributes:
+        lines: the lines.
+        written: the text of each node, and its precedence.
+        variables: names for nodes that are not written yet.
+        count: the number of uses of each node.
+    """
+
+    lines: list[str]
+    written: dict[Node, tuple[str, int]]
+    variables: dict[Node, str]
+    count: dict[Node, int]
+
+    def of(self, node: Node, rank: int = 0) -> str:
+        """Return the text of an argument, in parentheses if it binds less tightly than a rank."""
+        ...
+
+    def size(self, size: Size) -> str:
+        """Return a size as an expression."""
+        ...
+
+    def temporary(self, text: str) -> str:
+        """Return a new variable with a value."""
+        ...
+
+    def unused(self, name: str) -> str:
+        """Return a name that nothing else has."""
+        ...
+
+    def write_all(self, nodes: Sequence[Node]) -> None:
+        """Write nodes and their arguments."""
+        ...
 
 
-def write_recurrence(node: Node, writer: SourceWriter) -> list[str]:
+def write_recurrence(node: Node, writer: LoopContext) -> list[str]:
     """Write the loop of a recurrence; return the variables of its carries, with all their values.
 
     Args:
@@ -55,6 +89,6 @@ def write_recurrence(node: Node, writer: SourceWriter) -> list[str]:
     outer += [f"for {at} in {span}:", *(f"    {line}" for line in writer.lines)]
     writer.lines = outer
     for inner in topological(body.results):  # other bodies have the same symbols
-        if not writer.written.keys().isdisjoint([inner]) and (inner.args or inner.op is SYMBOL):
-            del writer.written[inner]
+        if inner.args or inner.op is SYMBOL:
+            writer.written.pop(inner, None)
     return arrays

@@ -19,8 +19,8 @@ import numpy as np
 from symgrad.ir.body import bodies_in
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
 from symgrad.ir.notation.literals import ATOM, NEG
-from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.notation.printer import ONE_LINE, str_text
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.op import Builder
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
@@ -306,7 +306,8 @@ class SourceWriter:
             self.carried[node] = write_recurrence(node, self)
             return self.carried[node][0], ATOM
         if op.name == "part" and args[0] in self.carried:
-            return self.carried[args[0]][node.params[0]], ATOM
+            number: int = node.params[0]
+            return self.carried[args[0]][number], ATOM
         if op.name in ARRAY_SOURCES:
             source = ARRAY_SOURCES[op.name](node, self)
             self.help(source.helpers)

@@ -10,9 +10,9 @@ import numpy as np
 from symgrad.compiler.llvm.arrays.array_loop import register_driver
 from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, RunnableArrays, serialize_program
 from symgrad.compiler.llvm.arrays.interrupt_checks import interrupt_items
+from symgrad.compiler.llvm.arrays.library.loops_of_steps import write_loop_of_steps
 from symgrad.compiler.llvm.arrays.library.lu_factors import factor_text
 from symgrad.compiler.llvm.arrays.library.matrix_products import product_items, product_name, register_product
-from symgrad.compiler.llvm.arrays.library.loops_of_steps import write_loop_of_steps
 from symgrad.compiler.llvm.arrays.library.scans_and_products import product_dispatch_text, write_call
 from symgrad.compiler.llvm.arrays.nests.access import storage_of
 from symgrad.compiler.llvm.arrays.nests.nest_writer import NestWriter
@@ -162,9 +162,7 @@ def _module(
         turns = {step: t for t in part.turns for step in t.steps}
         for i, step in enumerate(steps("llvm", "writing loops", part.steps)):
             name = f"{prefix[id(part)]}step.{i}"
-            fn = StepWriter(
-                name, names, real, width, declarations, turn=step in turns, standalone=standalone
-            )
+            fn = StepWriter(name, names, real, width, declarations, turn=step in turns, standalone=standalone)
             if isinstance(step, Nest):
                 NestWriter(fn, step, part.passes[step], part.memory, part.selection.tasks).write()
             elif step.node in part.bodies:
@@ -178,9 +176,7 @@ def _module(
             program_sizes.index_sizes.update(dict.fromkeys(fn.size.used))
             asks = asks or fn.asks
         if part is not plan:
-            written.append(
-                _run(part, prefix[id(part)], program_sizes, real, width, declarations, "internal")
-            )
+            written.append(_run(part, prefix[id(part)], program_sizes, real, width, declarations, "internal"))
     if asks:
         register_driver()
         written += interrupt_items()

@@ -55,6 +55,8 @@ def _loop(
 
 
 def repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
+    """Write a loop from 0 to before a count; the argument of ``body`` is the counter."""
+
     def once(i: str, _: Carried) -> Carried:
         body(i)
         return []

@@ -1,0 +1,109 @@
+"""Find the lines of recurrences in a program, h[0] = 1 and h[t] = ... for t in 1..T, and give them to the reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from symgrad.frontend.expressions.recurrences import RecurrenceRules, StepDefinition
+from symgrad.frontend.tokens.terms import Token
+
+_NEWLINE = "_NEWLINE"
+_REST = re.compile(r"(?:[^\r\n\\]++|\\\r?\n|\\)*+")
+"""The rest of a line and of the lines that continue it."""
+
+
+def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Iterator[Token]:
+    """Yield the tokens of a text, except for lines of recurrences; the reader receives these lines.
+
+    Args:
+        tokens: the tokens.
+        reader: the reader.
+    """
+    text = reader.source.text
+    fresh = True
+    for token in tokens:
+        if not fresh or token.type != "NAME":
+            fresh = token.type == _NEWLINE
+            yield token
+            continue
+        rest = _rest(text, token.end_pos)
+        if not _defines_steps(rest):
+            fresh = False
+            yield token
+            continue
+        line = [token]
+        while line[-1].type != _NEWLINE or line[-1] == ";":
+            line.append(next(tokens))
+        fresh = True
+        for part in _read(line, reader):
+            yield from part
+
+
+_LOOP = re.compile(r"[ \t]for[ \t].*\.\.")
+
+
+def _rest(text: str, start: int) -> str:
+    found = _REST.match(text, start)
+    return "" if found is None else found[0]
+
+
+_BRACKET = re.compile(r"[\[\]]")
+_EQUALS = re.compile(r"[ \t]*=(?!=)")
+
+
+def _defines_steps(rest: str) -> bool:
+    """Tell whether a line defines values at positions, given what follows its first name."""
+    if rest.lstrip(" \t").startswith("["):
+        depth = 0
+        for match in _BRACKET.finditer(rest):
+            depth += 1 if match[0] == "[" else -1
+            if not depth:
+                return _EQUALS.match(rest, match.end()) is not None
+        return False
+    return _LOOP.search(rest) is not None
+
+
+def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[Token]]:
+    """Give the definitions of a line to the reader; yield the tokens of all other statements."""
+    parts: list[list[Token]] = [[]]
+    for token in line:
+        parts[-1].append(token)
+        if token.type == _NEWLINE:
+            parts.append([])
+    group: list[StepDefinition] = []
+    loop_name = next((str(b) for a, b in pairwise(line) if a.type == "FOR"), None)
+    for part in parts:
+        at = next((k for k, token in enumerate(part) if token.type == "FOR"), None)
+        definition = _definition(part if at is None else [*part[:at], part[-1]])
+        if definition is None:
+            if part:
+                yield part
+        elif at is not None:
+            reader.recurrence([*group, definition], part[at + 1 : -1])
+            group = []
+        elif loop_name is not None and (definition.subscript is None or definition.reads(loop_name)):
+            group.append(definition)
+        elif definition.subscript is not None:
+            reader.start_value(definition)
+        else:
+            yield part
+
+
+def _definition(part: Sequence[Token]) -> StepDefinition | None:
+    """Return a statement as a definition; None for any other statement."""
+    if len(part) < 4 or part[0].type != "NAME":
+        return None
+    end = part[-1].end_pos
+    last = Token(_NEWLINE, "", end, end)
+    if part[1] == "=":
+        return StepDefinition(part[0], None, (*part[2:-1], last))
+    depth = 0
+    for k, token in enumerate(part[1:], 1):
+        depth += (token == "[") - (token == "]")
+        if depth == 0:
+            if k + 1 < len(part) and token == "]" and part[k + 1] == "=":
+                return StepDefinition(part[0], (*part[2:k], last), (*part[k + 2 : -1], last))
+            return None
+    return None
