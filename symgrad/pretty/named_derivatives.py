@@ -144,8 +144,17 @@ def _name_derivatives(
     return None if found is None else _format_result(program, lines, found)
 
 
-def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
-    """Return the backward pass from a scalar in the names of a program; an empty result if its names do not suffice."""
+def adjoints(
+    listing: Listing, y: Node, wrt: Sequence[Node], parts: Mapping[Node, Derivative] = {}
+) -> tuple[Adjoint, ...]:
+    """Return the backward pass from a scalar in the names of a program; an empty result if its names do not suffice.
+
+    Args:
+        listing: the program.
+        y: the scalar.
+        wrt: inputs, or values with a name.
+        parts: the derivatives that ``y`` is or contains.
+    """
     try:
         program = _program(listing)
         if program is None or any(w not in program.places for w in wrt):
@@ -153,12 +162,10 @@ def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, .
         key = (y, *wrt)
         if key not in program.adjoints:
             place = program.places.get(y)
+            if place is None:
+                place = _inlined(program, parts.get(y, Derivative(y, ())), parts) or program.over_names(y)
             program.adjoints[key] = adjoint_lines(
-                program.words,
-                program.forms,
-                program.domains,
-                program.over_names(y) if place is None else place,
-                [program.places[w] for w in wrt],
+                program.words, program.forms, program.domains, place, [program.places[w] for w in wrt]
             )
         return program.adjoints[key]
     except SymgradError:  # the form is not supported, or a number is too long
@@ -320,6 +327,16 @@ def _derived(
         return None
     pulled = dict(_pulled(lines, [(y, by) for y, by in placed if by]))
     return [pulled[y, by[0]] if by else y for y, by in placed]
+
+
+def _inlined(program: _Program, slope: Derivative, parts: Mapping[Node, Derivative]) -> Node | None:
+    """Return a derivative over the names of the program, without lines for other derivatives."""
+    lines = Lines(program.words, program.forms)
+    found = _derived(program, lines, [slope], parts)
+    table: dict[Node, Node] = {}
+    for name, body in lines.bodies.items():
+        table[name] = substitute([body], table)[0]
+    return None if found is None else substitute(found, table)[0]
 
 
 def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:

@@ -8,8 +8,9 @@ from itertools import count
 
 from symgrad.analysis.explain.limits import NAMED_PARTS, REPEATED_CHARACTERS
 from symgrad.ir.graph import Node
+from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.contractions import spell
-from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.notation.printer import derivative_texts, expression_text
 from symgrad.ir.traverse import topological
 from symgrad.support.source import Place
 
@@ -29,11 +30,14 @@ class Naming:
         names: the names of nodes.
         numbers: the spelling of numbers in the program.
         places: the lines of code that compute nodes, if the program was read from other code.
+        derivatives: the nodes that are derivatives of named values; one without a name of its own is named
+            ``grad(f, x)``.
     """
 
     names: Mapping[Node, str] = field(repr=False)
     numbers: Mapping[Node, str] = field(repr=False, default_factory=dict[Node, str])
     places: Mapping[Node, Place] = field(repr=False, default_factory=dict[Node, Place])
+    derivatives: Mapping[Node, Derivative] = field(repr=False, default_factory=dict[Node, Derivative])
 
     def lines(self, nodes: Iterable[Node]) -> tuple[Place, ...]:
         """Return the lines of code that compute nodes, each once, in the order of the nodes."""
@@ -45,6 +49,16 @@ class Naming:
     def text(self, node: Node, width: int = 60) -> str:
         """Return the name of a node, or its expression in about ``width`` characters."""
         return self.names[node] if node in self.names else self.body(node, width)
+
+    def is_call(self, node: Node) -> bool:
+        """Tell whether a node is a derivative without a name of its own."""
+        return node in self.derivatives and not self.names.get(node, "y").isidentifier()
+
+    def definition(self, node: Node, width: int) -> str:
+        """Return the line that defines a named node: a derivative as a call, other nodes as `body` writes them."""
+        called = node in self.derivatives and not self.is_call(node)
+        text = derivative_texts(self.derivatives, self.names)[node] if called else self.body(node, width)
+        return f"{self.names[node]} = {text}"
 
     def body(self, node: Node, width: int = 60, known: Mapping[Node, str] | None = None) -> str:
         """Return the expression that computes a node from the names of its arguments.
@@ -103,7 +117,8 @@ class Naming:
 
     def cotangent(self, node: Node) -> str:
         """Return the name of a node's cotangent."""
-        return f"{self.names[node]}_bar" if node in self.names else "bar"
+        name = self.names.get(node, "")
+        return f"{name}_bar" if name.isidentifier() else "bar"
 
     def abbreviated(self, node: Node, width: int) -> dict[Node, str]:
         """Return names and ellipses that shorten a node's text to about ``width`` characters."""
