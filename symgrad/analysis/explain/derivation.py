@@ -7,20 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.analysis.explain.by_hand import RuleLine, rule_lines
 from symgrad.analysis.explain.forms import GradientForms
-from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
+from symgrad.analysis.explain.naming import Naming, join_texts, naming_of, rule_of
 from symgrad.analysis.explain.noise.dependence import blocking_stops, readers
 from symgrad.analysis.explain.noise.jumps import MovedJump, moved_jumps
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.autodiff.trace import BackwardTrace, Pullback, ZeroReason, placeholder
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Derivative, Listing, suggest
-from symgrad.ir.notation.printer import derivative_texts
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.adjoints import Adjoint
-from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.named_derivatives import adjoints, name_derivatives
 from symgrad.pretty.named_formulas import NamedFormulas
 from symgrad.support.errors import (
@@ -312,25 +310,6 @@ def _backward(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[BackwardTra
     whole = pull_back([y], [as_node(1)], wrt)
     trace = _without_dead_ends(whole)
     return trace, GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers)
-
-
-def naming_of(y: Node, listing: Listing | None, derivatives: Mapping[Node, Derivative] = {}) -> Naming:
-    """Return the names of a program's nodes, and of derivatives of them, for texts about a value."""
-    names = {} if listing is None else listing.name_of()
-    # A short number such as 1 occurs in many places that have nothing to do with a constant of this value.
-    literals = Literals() if listing is None else Literals.of(listing)
-    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
-    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
-    slopes: dict[Node, Derivative] = {}
-    for n, slope in derivatives.items():
-        if n.args and slope.by and all(m in named or m in slopes for m in (slope.y, *slope.by)):
-            slopes[n] = slope
-    return Naming(
-        {**derivative_texts(slopes, named), **named},
-        {**literals.spellings, **negated},
-        {} if listing is None else listing.places,
-        slopes,
-    )
 
 
 def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from symgrad.analysis.explain.limits import NAMED_PARTS, REPEATED_CHARACTERS
-from symgrad.ir.graph import Node
-from symgrad.ir.listing import Derivative
+from symgrad.ir.graph import NUMBER, Node, as_node
+from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.contractions import spell
 from symgrad.ir.notation.printer import derivative_texts, expression_text
 from symgrad.ir.traverse import topological
+from symgrad.pretty.forms.numbers import Literals
 from symgrad.support.source import Place
 
 ELLIPSIS = "…"
@@ -154,6 +155,25 @@ class Naming:
         for node in topological([root], until=cut):
             printed[node] = 1 if node in cut else 1 + sum(printed[a] for a in node.args)
         return cut if printed[root] <= most or depth == 1 else None
+
+
+def naming_of(y: Node, listing: Listing | None, derivatives: Mapping[Node, Derivative] = {}) -> Naming:
+    """Return the names of a program's nodes, and of derivatives of them, for texts about a value."""
+    names = {} if listing is None else listing.name_of()
+    # A short number such as 1 occurs in many places that have nothing to do with a constant of this value.
+    literals = Literals() if listing is None else Literals.of(listing)
+    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
+    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
+    slopes: dict[Node, Derivative] = {}
+    for n, slope in derivatives.items():
+        if n.args and slope.by and all(m in named or m in slopes for m in (slope.y, *slope.by)):
+            slopes[n] = slope
+    return Naming(
+        {**derivative_texts(slopes, named), **named},
+        {**literals.spellings, **negated},
+        {} if listing is None else listing.places,
+        slopes,
+    )
 
 
 def _unsigned(node: Node) -> Node:
