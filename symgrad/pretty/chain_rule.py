@@ -39,6 +39,7 @@ class Lines:
         forms: the object that searches for short forms.
         bodies: maps the symbols of new lines to their bodies, arguments first.
         slopes: for each new line, the value and the variables of the derivative, as names.
+        taken: names that no new line may have.
     """
 
     words: NamedProgram
@@ -47,9 +48,9 @@ class Lines:
     slopes: dict[Node, tuple[str, tuple[str, ...]]] = field(
         default_factory=dict[Node, tuple[str, tuple[str, ...]]]
     )
+    taken: set[str] = field(default_factory=set[str])
     _slopes: dict[tuple[Node, Node], Node] = field(default_factory=dict[tuple[Node, Node], Node])
     _lines: dict[tuple[str, Node], Node] = field(default_factory=dict[tuple[str, Node], Node])
-    _taken: set[str] = field(default_factory=set[str])
 
     def body(self, name: Node) -> Node | None:
         """Return the body of a named line; None for other nodes."""
@@ -229,8 +230,8 @@ class Lines:
         times = Counter(by)
         order = len(by) if len(by) > 1 else ""
         name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])
-        name = free_name(name, (*self._taken, *self.words.names))
-        self._taken.add(name)
+        name = free_name(name, (*self.taken, *self.words.names))
+        self.taken.add(name)
         made = symbol(Declaration(name, shape=body.shape, symmetric=is_symmetric(body)))
         self.bodies[made] = body
         self._lines[of, body] = made

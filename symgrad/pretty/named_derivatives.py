@@ -80,9 +80,11 @@ class _Program:
 
     def read(self, node: Node) -> Node | None:
         """Return a formula of named values, such as an entry, over names; None if it depends on other values."""
-        found = self.over_names(node)
-        known = {*self.words.bodies, *self.places}
-        return found if self.named_in(node) and all(s in known for s in symbols_of([found])) else None
+        return self.over_names(node) if self.named_in(node) and self.is_clear(node) else None
+
+    def is_clear(self, node: Node) -> bool:
+        """Tell whether no name in a formula means something else in the program."""
+        return all(s in self.places or s.name not in self._listing for s in symbols_of([node]))
 
     def named_in(self, node: Node) -> bool:
         """Tell whether a formula reads a computed value with a name."""
@@ -139,7 +141,7 @@ def name_derivatives(
 def _name_derivatives(
     program: _Program, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
 ) -> NamedFormulas | None:
-    lines = Lines(program.words, program.forms)
+    lines = Lines(program.words, program.forms, taken={s.name for s in symbols_of([d.y for d in slopes])})
     found = _derived(program, lines, slopes, parts)
     return None if found is None else _format_result(program, lines, found)
 
@@ -172,18 +174,26 @@ def adjoints(
         return ()
 
 
-def in_names(listing: Listing, node: Node) -> NamedFormula | None:
-    """Return a formula in the names of a program if that is not longer; otherwise None."""
+def in_names(listing: Listing, node: Node, *others: Node) -> NamedFormula | None:
+    """Return a formula in the names of a program if that is not longer; otherwise None.
+
+    Args:
+        listing: the program.
+        node: the formula.
+        others: forms of the formula that may contain other values with names.
+    """
     try:
         program = _program(listing)
-        return None if program is None else _in_names(program, node)
+        return None if program is None else _in_names(program, node, *others)
     except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 
-def _in_names(program: _Program, node: Node) -> NamedFormula | None:
+def _in_names(program: _Program, node: Node, *others: Node) -> NamedFormula | None:
+    if not program.is_clear(node):
+        return None
     try:
-        found = program.forms.as_written(program.forms.best([program.over_names(node)]))
+        found = program.forms.as_written(program.forms.best(map(program.over_names, (node, *others))))
         spelling, plain = program.forms.spelling, one_line(node)
         if plain is not None and len(spelling.text(found)) > len(plain):
             return None
@@ -341,6 +351,8 @@ def _inlined(program: _Program, slope: Derivative, parts: Mapping[Node, Derivati
 
 def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:
     """Return a formula over names, with the derivatives that it contains in these names, too."""
+    if not program.is_clear(node):
+        return None
     values = program.values_in(node)
     order = topological([node], until={n for n in (*parts, *values) if n is not node})
     if any(n.op is stop_gradient or n.op is with_slope for n in order):
@@ -351,9 +363,6 @@ def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node
         return None
     held = {n: symbol(Declaration(f"__derivative{k}", shape=n.shape)) for k, n in enumerate(inner)}
     over = program.words.literals.opaque(substitute([node], {**values, **held})[0])
-    known = {*program.words.bodies, *program.places, *held.values()}
-    if any(s not in known for s in symbols_of([over])):
-        return None
     return program.forms.best(substitute([over], dict(zip(held.values(), found, strict=True))))
 
 

@@ -30,7 +30,7 @@ from symgrad.pretty.block_rows import concat_rows
 from symgrad.pretty.forms.calls import Notation, calls_in, regrouped
 from symgrad.pretty.forms.choices import simplify_choices
 from symgrad.pretty.forms.cost import COST, Measure
-from symgrad.pretty.forms.factor_out import distribute, shared, terms_of
+from symgrad.pretty.forms.factor_out import distribute, shared, terms_of, with_numbers_inside
 from symgrad.pretty.forms.function_names import Spoken, complementary_forms, without_sech
 from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
 from symgrad.pretty.forms.matrices import with_diagonal_terms, without_transposes
@@ -216,7 +216,7 @@ class ShortestForms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with parts, and numbers, as the program writes them; a small array may be its entries."""
-        forms = dict.fromkeys((node, with_diagonal_terms(node)))
+        forms = dict.fromkeys((node, with_diagonal_terms(node), with_numbers_inside(node)))
         found = min(map(self._in_notation, forms), key=self.cost)
         entries = by_entries(node, lambda entry: self.best([entry]))
         if entries is None:

@@ -46,7 +46,7 @@ CASES = {
         "3*s[3], 3*s[4], 3*s[5]])/y",
     ),
     "diagonal": _Case("hessian", "v : real[3]\ny = sum(v**4) + sum(v)**2", "v", "diag(12*v**2) + 2"),
-    "fractions": _Case("jacobian", "n : real[3]\nnt = sum(n)\ny = n/nt", "n", "eye(3)/nt - n[:, None]/nt**2"),
+    "fractions": _Case("jacobian", "n : real[3]\nnt = sum(n)\ny = n/nt", "n", "(eye(3) - y[:, None])/nt"),
     "kinetics": _Case(
         "jacobian",
         "c : real[3]\nk : real[2]\nr1 = k[0]*c[0]*c[1]\nr2 = k[1]*c[2]\ny = array([r2 - r1, r2 - r1, r1 - r2])",
@@ -65,7 +65,7 @@ CASES = {
         "jacobian",
         "x : real[n]\ny = x/norm(x)",
         "x",
-        "(eye(n)*norm(x) - outer(x, y))/norm(x)**2",
+        "(eye(n) - outer(y, y))/norm(x)",
     ),
     "quadratic form": _Case("hessian", "A : real[n,n]\nx : real[n]\ny = x @ A @ x", "x", "A + A.T"),
     "Rosenbrock": _Case(

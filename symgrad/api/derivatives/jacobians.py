@@ -241,7 +241,9 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
             nothing=s.nothing or m.nothing,
             origins=m.origins,
             sources=m.sources,
+            slope=m.slope,
             in_names=prints_in_names([s]),
+            parts=m.parts,
         )
         for s, m in zip(slopes, jvp(slopes, by, vectors), strict=True)
     ]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, TypeAlias, cast
 
+from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formula_arguments import formula, formulas
 from symgrad.api.handles.inputs import listings_of
+from symgrad.autodiff.jvp import all_partials
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Derivative, one_of, suggest
 from symgrad.ir.traverse import topological
@@ -81,6 +85,41 @@ def slope_of(y: Expr) -> Derivative | None:
     if y.derived:
         return y.slope
     return None if y.shape else Derivative(y.node, ())
+
+
+def weighted_slope(ys: Sequence[Expr], seeds: Sequence[Node], by: Sequence[Node]) -> Derivative | None:
+    """Return the sum of scalars times their cotangents, like `slope_of`; None if a cotangent varies with a variable."""
+    if len(ys) == 1 and seeds[0].is_number(1):
+        return slope_of(ys[0])
+    if any(y.shape or slope_of(y) is None for y in ys) or not set(by).isdisjoint(topological(seeds)):
+        return None
+    return Derivative(reduce(add, (seed * y.node for y, seed in zip(ys, seeds, strict=True))), ())
+
+
+def directional_slope(
+    y: Expr, directions: Mapping[Node, Node]
+) -> tuple[Derivative | None, dict[Node, Derivative]]:
+    """Return the sum of derivatives times tangents as a formula for printing, and these derivatives.
+
+    Args:
+        y: the differentiated expression.
+        directions: the tangent of each variable, which are scalars; others are printed otherwise.
+    """
+    of = slope_of(y)
+    moving = [x for x, v in directions.items() if x.dtype == "real" and not v.is_number(0)]
+    scalar = not any(n.shape for pair in directions.items() for n in pair)
+    inner = {n for x in moving for n in topological(x.args)}
+    if of is None or not (moving and scalar) or len(y.listings) != 1 or not inner.isdisjoint(moving):
+        return None, {}
+    parts = parts_of([y])
+    terms: list[Node] = []
+    partials = all_partials(y.node, moving, 1)
+    for k, x in enumerate(moving):
+        if partials[k,].args:
+            parts[partials[k,]] = Derivative(of.y, (*of.by, x))
+        terms.append(partials[k,] * directions[x])
+    total = reduce(add, terms)
+    return parts.get(total, Derivative(total, ())), parts
 
 
 def one_per_expression(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:

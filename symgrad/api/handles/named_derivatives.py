@@ -51,4 +51,4 @@ def name_derivative(expr: Handle) -> NamedFormula | None:
     from symgrad.rewrite.pipeline import canonical
 
     with keeping(expr.answers):
-        return in_names(expr.listings[0], canonical([expr.node]).nodes[0])
+        return in_names(expr.listings[0], canonical([expr.node]).nodes[0], expr.node)
