@@ -220,13 +220,15 @@ class Lines:
         """Name a derivative, such as `d2A_dT2`; return a short derivative itself.
 
         If the derivatives of one value with respect to several inputs are equal, they share a line: for instance if the
-        inputs occur only in a sum.
+        inputs occur only in a sum. So do mixed derivatives in another order of the variables.
         """
         if self.forms.length(body) <= UNNAMED_CHARACTERS:
             return body
         known = self._lines.get((of, body))
-        if known is not None and self.slopes[known][1][:-1] == by[:-1]:
-            return known
+        if known is not None:
+            other = self.slopes[known][1]
+            if other[:-1] == by[:-1] or sorted(other) == sorted(by):
+                return known
         times = Counter(by)
         order = len(by) if len(by) > 1 else ""
         name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])

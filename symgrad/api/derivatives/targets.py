@@ -111,15 +111,17 @@ def directional_slope(
     inner = {n for x in moving for n in topological(x.args)}
     if of is None or not (moving and scalar) or len(y.listings) != 1 or not inner.isdisjoint(moving):
         return None, {}
-    parts = parts_of([y])
-    terms: list[Node] = []
     partials = all_partials(y.node, moving, 1)
-    for k, x in enumerate(moving):
-        if partials[k,].args:
-            parts[partials[k,]] = Derivative(of.y, (*of.by, x))
-        terms.append(partials[k,] * directions[x])
-    total = reduce(add, terms)
+    by = {x: partials[k,] for k, x in enumerate(moving)}
+    parts = parts_of([y]) | slopes_by(y, by)
+    total = reduce(add, (partial * directions[x] for x, partial in by.items()))
     return parts.get(total, Derivative(total, ())), parts
+
+
+def slopes_by(y: Expr, partials: Mapping[Node, Node]) -> dict[Node, Derivative]:
+    """Return what derivatives of an expression by variables are, as `Handle.parts` has it."""
+    of = slope_of(y)
+    return {} if of is None else {g: Derivative(of.y, (*of.by, x)) for x, g in partials.items() if g.args}
 
 
 def one_per_expression(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:
