@@ -141,18 +141,20 @@ def distribute(node: Node) -> Node:
 
 
 def with_numbers_inside(node: Node) -> Node:
-    """Return a node in which sums get back the numbers that were factored out: `v*(x + 4*y)/4` is `v*(x/4 + y)`."""
+    """Return a node in which the quotients of a sum get back its number: `v*(x/t + 4*y)/4` is `v*(x/(4*t) + y)`."""
     done: dict[Node, Node] = {}
     for n in topological([node]):
         made = with_args(n, [done[a] for a in n.args])
         if n.op in (mul, div) and not n.shape:
             sign, value, above, below = _with_number(made)
-            (total, *more) = [f for f in above if f.op is add] or [made]
-            terms = [_with_number(t) for t in terms_of(total)]
-            if not more and total is not made and any(abs(c * value) == 1 != abs(c) for _, c, *_ in terms):
-                parts = (_times(s, c * value, *factors) for s, c, *factors in terms)
-                above[above.index(total)] = reduce(operator.add, parts)
-                made = quotient_of(sign, above, below)
+            sums = [f for f in above if f.op is add]
+            if len(sums) == 1 and not below:
+                terms = [_with_number(t) for t in terms_of(sums[0])]
+                whole = all(divisors or (c * value).denominator == 1 for _, c, _, divisors in terms)
+                if whole and any(abs(c * value) == 1 != abs(c) for _, c, *_ in terms):
+                    parts = (_times(s, c * value, *factors) for s, c, *factors in terms)
+                    above[above.index(sums[0])] = reduce(operator.add, parts)
+                    made = quotient_of(sign, above, below)
         done[n] = made
     return done[node]
 
