@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import groupby
 from weakref import finalize
 
+from symgrad.autodiff.jacobians import derivative_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.printer import one_line
@@ -22,6 +24,9 @@ from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_pr
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.errors import SymgradError
 
+_WORTH = 2
+"""How many times as long a formula may be that keeps named constants."""
+
 
 class _Program:
     """A program that was read by its names, with its forms and a cache of derivatives."""
@@ -31,6 +36,7 @@ class _Program:
         "_listing",
         "_standing",
         "adjoints",
+        "constants",
         "derivatives",
         "domains",
         "forms",
@@ -57,6 +63,7 @@ class _Program:
         self._standing = {
             node: place for node, place in self.places.items() if node.args or words.literals.is_long(node)
         }
+        self.constants = {n for n, whole in words.meaning.items() if not symbols_of([whole])}
         self.domains = Domains(
             words.bodies,
             words.meaning,
@@ -85,6 +92,11 @@ class _Program:
     def is_clear(self, node: Node) -> bool:
         """Tell whether no name in a formula means something else in the program."""
         return all(s in self.places or s.name not in self._listing for s in symbols_of([node]))
+
+    def shortest(self, forms: Sequence[Node]) -> NamedFormula:
+        """Return the shortest of equal forms over names."""
+        found = self.forms.as_written(self.forms.best(forms))
+        return NamedFormula(found, self.forms.spelling, self.over_names, self.domains)
 
     def named_in(self, node: Node) -> bool:
         """Tell whether a formula reads a computed value with a name."""
@@ -174,30 +186,48 @@ def adjoints(
         return ()
 
 
-def in_names(listing: Listing, node: Node, *others: Node) -> NamedFormula | None:
-    """Return a formula in the names of a program if that is not longer; otherwise None.
+def in_names(
+    listing: Listing, nodes: Sequence[Node], derivative: Derivative | None = None
+) -> NamedFormula | None:
+    """Return a formula in the names of a program if that is not longer, or keeps named constants; otherwise None.
 
     Args:
         listing: the program.
-        node: the formula.
-        others: forms of the formula that may contain other values with names.
+        nodes: equal forms of the formula, the shortest over the inputs first.
+        derivative: the derivative that the formula is; it is taken between names, so no named constant is folded.
     """
     try:
         program = _program(listing)
-        return None if program is None else _in_names(program, node, *others)
+        if program is None:
+            return None
+        between = None if derivative is None else _between_names(program, derivative)
+        forms = [*map(program.over_names, nodes), *([] if between is None else [between])]
+        found = _if_shorter(program, nodes[0], forms)
+        if between is None or not any(n in program.constants for n in symbols_of([between])):
+            return found
+        named = program.shortest([between])
+        plain = one_line(nodes[0]) if found is None else str(found)
+        return named if plain is None or len(str(named)) <= _WORTH * len(plain) else found
     except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 
-def _in_names(program: _Program, node: Node, *others: Node) -> NamedFormula | None:
-    if not program.is_clear(node):
+def _between_names(program: _Program, derivative: Derivative) -> Node | None:
+    """Return a derivative between the names of a program, as its lines read each other; None if a name is missing."""
+    y = program.places.get(derivative.y) or program.read(derivative.y)
+    by = [program.places.get(x) for x in derivative.by]
+    variables = [x for x in by if x is not None]
+    if y is None or len(variables) < len(by):
         return None
+    whole, named = program.words.opened(y, variables)
+    return named(reduce(derivative_of, variables, whole))
+
+
+def _if_shorter(program: _Program, node: Node, forms: Sequence[Node]) -> NamedFormula | None:
     try:
-        found = program.forms.as_written(program.forms.best(map(program.over_names, (node, *others))))
-        spelling, plain = program.forms.spelling, one_line(node)
-        if plain is not None and len(spelling.text(found)) > len(plain):
-            return None
-        return NamedFormula(found, spelling, program.over_names, program.domains)
+        found = program.shortest(forms) if program.is_clear(node) else None
+        plain = one_line(node)
+        return None if found is not None and plain is not None and len(str(found)) > len(plain) else found
     except SymgradError:  # the form is not supported, or a number is too long
         return None
 
@@ -248,7 +278,7 @@ def values_in_names(
     program = None if words is None else _Program(listing, words)
     found: list[tuple[Node, str | None]] = []
     for node in nodes:
-        named = None if program is None else _in_names(program, node)
+        named = None if program is None else _if_shorter(program, node, [program.over_names(node)])
         formula = node if named is None else named.formula
         plain = one_line(formula)
         found.append((formula, plain if plain is None or named is None else named.spelling.text(formula)))

@@ -125,6 +125,9 @@ class NamedFormula:
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
+    def __str__(self) -> str:
+        return self.spelling.text(self.formula)
+
     def notes(self, before: Node) -> list[str]:
         """Return where the formula is defined although the derivative as built is undefined."""
         return self._domains.gained(self._over_names(before), [self.formula])

@@ -15,7 +15,7 @@ from math import inf, prod
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape
-from symgrad.ir.traverse import substitute, substitute_with, topological
+from symgrad.ir.traverse import substitute, substitute_with, symbols_of, topological
 from symgrad.ir.types import Number
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.array.indexing import scatter_add
@@ -193,8 +193,14 @@ class ShortestForms:
         return self._constants[node]
 
     def _read_as_number(self, node: Node) -> Number | None:
-        """Return the number that a part becomes if some of its names are replaced, those of the last lines first."""
+        """Return the number that a part becomes if some of its names are replaced, those of the last lines first.
+
+        Named constants alone are not replaced: the number would say less.
+        """
         bodies = self._words.bodies
+        read = symbols_of([node])
+        if read and all(s.declaration.domain.name == "constant" for s in read):
+            return None
         for _ in range(NAMES_READ):
             read = set(topological([node]))
             names = [n for n in bodies if n in read]

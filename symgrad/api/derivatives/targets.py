@@ -87,6 +87,12 @@ def slope_of(y: Expr) -> Derivative | None:
     return None if y.shape else Derivative(y.node, ())
 
 
+def record_of(y: Expr) -> Derivative | None:
+    """Return an expression as a derivative of some order; None for products of derivatives, such as those of `jvp`."""
+    known = y.slope or y.in_names
+    return known if isinstance(known, Derivative) else None if y.derived else Derivative(y.node, ())
+
+
 def weighted_slope(ys: Sequence[Expr], seeds: Sequence[Node], by: Sequence[Node]) -> Derivative | None:
     """Return the sum of scalars times their cotangents, like `slope_of`; None if a cotangent varies with a variable."""
     if len(ys) == 1 and seeds[0].is_number(1):
