@@ -30,7 +30,7 @@ CASES = {
         "array([[2*v[0], 0, 0], [0, v[2], v[1]], [1, 0, 0]])",
     ),
     "gradient of entries": _Case(
-        "grad", "v : real[3]\ny = v[0]**2*v[1]", "v", "array([2*v[1]*v[0], v[0]**2, 0])"
+        "grad", "v : real[3]\ny = v[0]**2*v[1]", "v", "array([2*v[0]*v[1], v[0]**2, 0])"
     ),
     "Hessian of entries": _Case(
         "hessian",
@@ -42,7 +42,7 @@ CASES = {
         "grad",
         f"s : real[6]\ny = sqrt({_MISES})",
         "s",
-        "array([(2*s[0] - s[1] - s[2])/2, (2*s[1] - s[2] - s[0])/2, (2*s[2] - s[1] - s[0])/2, "
+        "array([(2*s[0] - s[1] - s[2])/2, (2*s[1] - s[0] - s[2])/2, (2*s[2] - s[0] - s[1])/2, "
         "3*s[3], 3*s[4], 3*s[5]])/y",
     ),
     "diagonal": _Case("hessian", "v : real[3]\ny = sum(v**4) + sum(v)**2", "v", "diag(12*v**2) + 2"),
