@@ -295,7 +295,11 @@ def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str]
 
 
 def name_solution(
-    listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
+    listing: Listing | None,
+    equations: Sequence[Node],
+    unknowns: Sequence[Node],
+    inputs: Sequence[Node],
+    parts: Mapping[Node, Derivative] = {},
 ) -> tuple[tuple[Node, ...], NamedFormulas] | None:
     """Return one or two equations, and the derivatives of their solutions, in the names of a program.
 
@@ -306,13 +310,15 @@ def name_solution(
         equations: expressions that are zero; there are as many as unknowns.
         unknowns: symbols.
         inputs: the symbols with respect to which to differentiate; all derivatives of the first unknown come first.
+        parts: the derivatives that the equations contain.
     """
     try:
         program = None if listing is None else _program(listing)
         if program is None:
             program = _Program(Listing({}, {}), NamedProgram(Literals(whole=True)))
         lines = Lines(program.words, program.forms)
-        zero = [program.over_names(f) for f in equations]
+        found = [_inlined(program, Derivative(f, ()), parts) if parts else None for f in equations]
+        zero = [g or program.over_names(f) for f, g in zip(equations, found, strict=True)]
         jacobian = [[lines.pushed(f, z) for z in unknowns] for f in zero]
         rows = [_cramer(jacobian, [lines.pushed(f, x) for f in zero]) for x in inputs]
         slopes = [program.forms.best([row[k]]) for k in range(len(unknowns)) for row in rows]
@@ -376,7 +382,7 @@ def _inlined(program: _Program, slope: Derivative, parts: Mapping[Node, Derivati
     table: dict[Node, Node] = {}
     for name, body in lines.bodies.items():
         table[name] = substitute([body], table)[0]
-    return None if found is None else substitute(found, table)[0]
+    return None if found is None else program.forms.best(substitute(found, table))
 
 
 def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:

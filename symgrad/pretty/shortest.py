@@ -36,7 +36,7 @@ from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero
 from symgrad.pretty.forms.matrices import with_diagonal_terms, without_transposes
 from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
 from symgrad.pretty.forms.quotients import forms_of
-from symgrad.pretty.forms.small_arrays import by_entries
+from symgrad.pretty.forms.small_arrays import by_entries, common_factors
 from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram
@@ -293,6 +293,9 @@ class ShortestForms:
         terms = terms_of(node)
         if len(terms) > 1:
             yield reduce(lambda a, b: a + b, map(self._shortest, terms))
+            front, parts = common_factors(terms, divisors=False)
+            if front is not None:
+                yield front(reduce(lambda a, b: a + b, parts))
             yield from map(self.simplified, shared(node))
 
     def _quotients(self, node: Node, named: Mapping[Node, Node], most: float) -> Iterator[Node]:

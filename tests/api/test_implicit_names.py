@@ -71,3 +71,9 @@ def test_two_unknowns() -> None:
         x, y = point(a=2.0, b=0.3)
         at = {"a": 2.0, "b": 0.3, "x": float(x), "y": float(y)}
         assert value(POLAR, expr, at) == pytest.approx(point.evaluate(expr, a=2.0, b=0.3), rel=1e-12)
+
+
+def test_an_equation_with_derivatives_is_written_in_names() -> None:
+    p = sg.parse("R = 461.5; rho, T, P0 : positive; delta = rho/322; f = R*T*(log(delta) + exp(-delta))")
+    density = sg.implicit(p["rho"] ** 2 * sg.grad(p["f"], "rho") - p["P0"], "rho", start=1.0)
+    assert str(density).split("\n")[0] == "rho with 322*R*T*delta**2*(1/delta - exp(-delta)) - P0 = 0"

@@ -355,7 +355,7 @@ class Implicit:
         if len(self.unknowns) > 2 or len(listings) > 1:
             return None
         nodes = ([e.node for e in some] for some in (self.equations, self.unknowns, self._read))
-        return name_solution(listings[0] if listings else None, *nodes)
+        return name_solution(listings[0] if listings else None, *nodes, parts=parts_of(self.equations))
 
     def __repr__(self) -> str:
         names = ", ".join(str(z) for z in self.unknowns)

@@ -46,7 +46,7 @@ def by_entries(node: Node, best: Callable[[Node], Node]) -> Node | None:
     if entries is None:
         return None
     found = {e: best(e) for e in dict.fromkeys(entries)}
-    front, parts = _common([found[e] for e in entries])
+    front, parts = common_factors([found[e] for e in entries])
     inner = [best(part) for part in parts]
     nested = np.empty(len(inner), dtype=object)
     nested[:] = inner
@@ -78,13 +78,15 @@ def _sizes(node: Node) -> tuple[int, ...]:
     return tuple(size for size in node.shape if isinstance(size, int))
 
 
-def _common(entries: Sequence[Node]) -> tuple[Callable[[Node], Node] | None, list[Node]]:
+def common_factors(
+    entries: Sequence[Node], *, divisors: bool = True
+) -> tuple[Callable[[Node], Node] | None, list[Node]]:
     """Return a function that multiplies by the factors which all entries share, and the entries without them."""
     parts = {e: factors_of(e) for e in dict.fromkeys(entries) if not e.is_number(0)}
     if len(parts) < 2:
         return None, list(entries)
     above = _shared([up for _, up, _ in parts.values()])
-    below = _shared([down for _, _, down in parts.values()])
+    below = _shared([down if divisors else [] for _, _, down in parts.values()])
     if not above and not below:
         return None, list(entries)
     inner = {
