@@ -15,7 +15,7 @@ from symgrad.api.derivatives.targets import (
     as_list,
     differentiable,
     differentiables,
-    directional_slope,
+    directional_slopes,
     one_per_expression,
     origins_of,
     prints_in_names,
@@ -245,9 +245,10 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     )
     listings, origins = listings_of(outputs), origins_of(outputs)
     still = [e.node for e, tangent in zip(outputs, nodes, strict=True) if tangent.is_number(0)]
-    moved = [t for t, v in directions.items() if not v.is_number(0)]
-    named = prints_in_names(outputs)
-    reasons = dict(zip(still, unmoved(still, moved), strict=True))
+    named, slopes = prints_in_names(outputs), directional_slopes(outputs, directions)
+    reasons = dict(
+        zip(still, unmoved(still, [t for t, v in directions.items() if not v.is_number(0)]), strict=True)
+    )
     sources = (*moving, *directions.values())
     pushed = [
         Expr(
@@ -256,12 +257,11 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
             nothing=str(reasons[e.node]) if tangent.is_number(0) else None,
             origins=origins,
             sources=sources,
-            slope=slope,
+            slope=None if tangent.is_number(0) else slope,
             in_names=named and not tangent.is_number(0),
             parts=parts,
         )
-        for e, tangent in zip(outputs, nodes, strict=True)
-        for slope, parts in [directional_slope(e, {} if tangent.is_number(0) else directions)]
+        for e, tangent, (slope, parts) in zip(outputs, nodes, slopes, strict=True)
     ]
     return DerivativeList(pushed) if isinstance(y, list | tuple) else pushed[0]
 

@@ -11,8 +11,9 @@ from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formula_arguments import formula, formulas
 from symgrad.api.handles.inputs import listings_of
-from symgrad.autodiff.jvp import all_partials
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.api.limits import PRINTED_TANGENTS
+from symgrad.autodiff.jvp import Pushforward
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Derivative, one_of, suggest
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
@@ -102,23 +103,33 @@ def weighted_slope(ys: Sequence[Expr], seeds: Sequence[Node], by: Sequence[Node]
     return Derivative(reduce(add, (seed * y.node for y, seed in zip(ys, seeds, strict=True))), ())
 
 
-def directional_slope(
-    y: Expr, directions: Mapping[Node, Node]
-) -> tuple[Derivative | None, dict[Node, Derivative]]:
-    """Return the sum of derivatives times tangents as a formula for printing, and these derivatives.
+def directional_slopes(
+    ys: Sequence[Expr], directions: Mapping[Node, Node]
+) -> list[tuple[Derivative | None, dict[Node, Derivative]]]:
+    """Return sums of derivatives times tangents as formulas for printing, and the derivatives in each.
 
     Args:
-        y: the differentiated expression.
-        directions: the tangent of each variable, which are scalars; others are printed otherwise.
+        ys: the differentiated expressions.
+        directions: the tangent of each variable; there is no such formula for arrays, and for many variables.
     """
-    of = slope_of(y)
     moving = [x for x, v in directions.items() if x.dtype == "real" and not v.is_number(0)]
     scalar = not any(n.shape for pair in directions.items() for n in pair)
     inner = {n for x in moving for n in topological(x.args)}
-    if of is None or not (moving and scalar) or len(y.listings) != 1 or not inner.isdisjoint(moving):
+    if not 0 < len(moving) <= PRINTED_TANGENTS or not scalar or not inner.isdisjoint(moving):
+        return [(None, {}) for _ in ys]
+    nodes = [y.node for y in ys]
+    rows = [Pushforward({other: as_node(int(other is x)) for other in moving})(nodes) for x in moving]
+    return [
+        _directional_slope(y, directions, dict(zip(moving, column, strict=True)))
+        for y, column in zip(ys, zip(*rows, strict=True), strict=True)
+    ]
+
+
+def _directional_slope(
+    y: Expr, directions: Mapping[Node, Node], by: Mapping[Node, Node]
+) -> tuple[Derivative | None, dict[Node, Derivative]]:
+    if slope_of(y) is None or len(y.listings) != 1:
         return None, {}
-    partials = all_partials(y.node, moving, 1)
-    by = {x: partials[k,] for k, x in enumerate(moving)}
     parts = parts_of([y]) | slopes_by(y, by)
     total = reduce(add, (partial * directions[x] for x, partial in by.items()))
     return parts.get(total, Derivative(total, ())), parts

@@ -129,7 +129,7 @@ def _describe(node: Node, args: list[_Looks]) -> _Looks:
 
 def _positions(taken: Node) -> str:
     """Return where a slice starts on each axis, for the order v[0]*v[1]*v[10]."""
-    return ",".join(f"{start or 0:>4}" for start, _, _ in taken.params[0])
+    return ",".join(f"{0 if start is None else start!s:>4}" for start, _, _ in taken.params[0])
 
 
 def _is_chain(labels: tuple[tuple[int, ...], ...], result: tuple[int, ...]) -> bool:
