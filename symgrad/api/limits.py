@@ -50,3 +50,6 @@ MINIMUM_STEPS = 60
 
 MINIMUM_ROUNDS = 12
 """The most successive searches; each one starts below the saddle point at the end of the previous search."""
+
+PRINTED_TANGENTS = 8
+"""Variables of a `jvp` that is printed as slopes times tangents."""

@@ -44,7 +44,11 @@ class AppliedRule:
 
 
 def applied_rules(
-    y: Node, x: Node, named: Collection[Node], written: Callable[[Node], str | None]
+    y: Node,
+    x: Node,
+    named: Collection[Node],
+    written: Callable[[Node], str | None],
+    slopes: Mapping[Node, Node] = {},
 ) -> tuple[AppliedRule, ...]:
     """Return the lines of the derivative of a scalar with respect to a scalar; the line for ``y`` is last.
 
@@ -53,27 +57,29 @@ def applied_rules(
         x: the variable, a symbol or a part of ``y``.
         named: parts with a name, which get their own lines.
         written: a function that returns the text of a formula; None if the text is too long.
+        slopes: the derivatives by ``x`` of parts that the program writes as derivatives, which no line takes apart.
 
     Returns:
         The lines; none if the formula has arrays or stop_gradients, does not depend on ``x``, or needs more lines, or
         longer ones, than a reader can follow.
     """
-    order = topological([y], until={x})
-    moving = {x}
+    order = topological([y], until={x, *slopes})
+    moving = {x, *(n for n in order if n in slopes and not slopes[n].is_number(0))}
     for n in order:
-        if any(a in moving for a in n.args):
+        if n not in slopes and any(a in moving for a in n.args):
             if n.shape or "stops" in n.op.facts or not n.op.pointwise:
                 return ()
             if n.dtype == "real":
                 moving.add(n)
     if y not in moving or y is x or x.shape:
         return ()
-    graph = _Moving(moving, x)
+    graph = _Moving(moving, x, slopes)
     inside = {a for n in order if n.op in (mul, add) for a in graph.operands(n) if a.op is n.op}
+    whole = {y, *named, *slopes}
     parts = [
         n
         for n in order
-        if n in moving and n is not x and (n is y or n in named or (n not in inside and graph.needs_rule(n)))
+        if n in moving and n is not x and (n in whole or (n not in inside and graph.needs_rule(n)))
     ]
     if len(parts) > RULES_APPLIED:
         return ()
@@ -81,6 +87,10 @@ def applied_rules(
     known: dict[Node, Node] = {x: as_node(1)}
     lines: list[AppliedRule] = []
     for n in parts:
+        if n in slopes:
+            known[n] = slopes[n]
+            lines.append(AppliedRule("higher derivative", n, x, known[n], known[n]))
+            continue
         applied = graph.applied(n, known)
         if not chooses and any(m.op is where for m in topological([applied])):
             return ()  # the rule has exceptions that no line mentions: x**x at zero
@@ -106,14 +116,16 @@ class _Moving:
     Args:
         parts: these nodes.
         x: the variable.
+        whole: nodes that are not taken apart.
     """
 
     parts: Collection[Node]
     x: Node
+    whole: Collection[Node]
 
     def operands(self, n: Node) -> list[Node]:
         """Return the operands of a node that depend on the variable, without signs."""
-        return [_unsigned(a) for a in n.args if a in self.parts]
+        return [] if n in self.whole else [_unsigned(a) for a in n.args if a in self.parts]
 
     def summands(self, n: Node) -> list[Node]:
         """Return the terms of a sum, or factors of a product, that depend on the variable, without signs."""
@@ -121,8 +133,8 @@ class _Moving:
         pending = [n]
         while pending:
             own = self.operands(pending.pop())
-            pending += [a for a in reversed(own) if a.op is n.op]
-            found += [a for a in own if a.op is not n.op]
+            pending += [a for a in reversed(own) if a.op is n.op and a not in self.whole]
+            found += [a for a in own if a.op is not n.op or a in self.whole]
         return found
 
     def needs_rule(self, n: Node) -> bool:
@@ -168,9 +180,9 @@ class _Moving:
         pending, sign = [n], 1
         while pending:
             top = pending.pop()
-            while top.op is neg:
+            while top.op is neg and top not in self.whole:
                 (top,), sign = top.args, -sign
-            if top.op is mul and (top is n or top not in known):
+            if top.op is mul and (top is n or (top not in known and top not in self.whole)):
                 pending += reversed(top.args)
             else:
                 factors.append(top)

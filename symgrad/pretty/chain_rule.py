@@ -40,6 +40,7 @@ class Lines:
         forms: the object that searches for short forms.
         bodies: maps the symbols of new lines to their bodies, arguments first.
         slopes: for each new line, the value and the variables of the derivative, as names.
+        taken: names that no new line may have.
     """
 
     words: NamedProgram
@@ -48,9 +49,9 @@ class Lines:
     slopes: dict[Node, tuple[str, tuple[str, ...]]] = field(
         default_factory=dict[Node, tuple[str, tuple[str, ...]]]
     )
+    taken: set[str] = field(default_factory=set[str])
     _slopes: dict[tuple[Node, Node], Node] = field(default_factory=dict[tuple[Node, Node], Node])
     _lines: dict[tuple[str, Node], Node] = field(default_factory=dict[tuple[str, Node], Node])
-    _taken: set[str] = field(default_factory=set[str])
 
     def body(self, name: Node) -> Node | None:
         """Return the body of a named line; None for other nodes."""
@@ -243,18 +244,20 @@ class Lines:
         """Name a derivative, such as `d2A_dT2`; return a short derivative itself.
 
         If the derivatives of one value with respect to several inputs are equal, they share a line: for instance if the
-        inputs occur only in a sum.
+        inputs occur only in a sum. So do mixed derivatives in another order of the variables.
         """
         if self.forms.length(body) <= UNNAMED_CHARACTERS:
             return body
         known = self._lines.get((of, body))
-        if known is not None and self.slopes[known][1][:-1] == by[:-1]:
-            return known
+        if known is not None:
+            other = self.slopes[known][1]
+            if other[:-1] == by[:-1] or sorted(other) == sorted(by):
+                return known
         times = Counter(by)
         order = len(by) if len(by) > 1 else ""
         name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])
-        name = free_name(name, (*self._taken, *self.words.names))
-        self._taken.add(name)
+        name = free_name(name, (*self.taken, *self.words.names))
+        self.taken.add(name)
         made = symbol(Declaration(name, shape=body.shape, symmetric=is_symmetric(body)))
         self.bodies[made] = body
         self._lines[of, body] = made

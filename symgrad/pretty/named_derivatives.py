@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import groupby
 from weakref import finalize
 
+from symgrad.autodiff.jacobians import derivative_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.printer import one_line
@@ -23,6 +25,9 @@ from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_pr
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.support.errors import SymgradError
 
+_WORTH = 2
+"""How many times as long a formula may be that keeps named constants."""
+
 
 class _Program:
     """A program that was read by its names, with its forms and a cache of derivatives."""
@@ -32,6 +37,7 @@ class _Program:
         "_listing",
         "_standing",
         "adjoints",
+        "constants",
         "derivatives",
         "domains",
         "forms",
@@ -60,6 +66,7 @@ class _Program:
         self._standing = {
             node: place for node, place in self.places.items() if node.args or words.literals.is_long(node)
         }
+        self.constants = {n for n, whole in words.meaning.items() if not symbols_of([whole])}
         self.domains = Domains(
             words.bodies,
             words.meaning,
@@ -84,9 +91,16 @@ class _Program:
 
     def read(self, node: Node) -> Node | None:
         """Return a formula of named values, such as an entry, over names; None if it depends on other values."""
-        found = self.over_names(node)
-        known = {*self.words.bodies, *self.places}
-        return found if self.named_in(node) and all(s in known for s in symbols_of([found])) else None
+        return self.over_names(node) if self.named_in(node) and self.is_clear(node) else None
+
+    def is_clear(self, node: Node) -> bool:
+        """Tell whether no name in a formula means something else in the program."""
+        return all(s in self.places or s.name not in self._listing for s in symbols_of([node]))
+
+    def shortest(self, forms: Sequence[Node]) -> NamedFormula:
+        """Return the shortest of equal forms over names."""
+        found = self.forms.as_written(self.forms.best(forms))
+        return NamedFormula(found, self.forms.spelling, self.known, self.over_names, self.domains)
 
     def named_in(self, node: Node) -> bool:
         """Tell whether a formula reads a computed value with a name."""
@@ -143,13 +157,22 @@ def name_derivatives(
 def _name_derivatives(
     program: _Program, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
 ) -> NamedFormulas | None:
-    lines = Lines(program.words, program.forms)
+    lines = Lines(program.words, program.forms, taken={s.name for s in symbols_of([d.y for d in slopes])})
     found = _derived(program, lines, slopes, parts)
     return None if found is None else _format_result(program, lines, found)
 
 
-def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
-    """Return the backward pass from a scalar in the names of a program; an empty result if its names do not suffice."""
+def adjoints(
+    listing: Listing, y: Node, wrt: Sequence[Node], parts: Mapping[Node, Derivative] = {}
+) -> tuple[Adjoint, ...]:
+    """Return the backward pass from a scalar in the names of a program; an empty result if its names do not suffice.
+
+    Args:
+        listing: the program.
+        y: the scalar.
+        wrt: inputs, or values with a name.
+        parts: the derivatives that ``y`` is or contains.
+    """
     try:
         program = _program(listing)
         if program is None or any(w not in program.places for w in wrt):
@@ -157,35 +180,58 @@ def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, .
         key = (y, *wrt)
         if key not in program.adjoints:
             place = program.places.get(y)
+            if place is None:
+                place = _inlined(program, parts.get(y, Derivative(y, ())), parts) or program.over_names(y)
             program.adjoints[key] = adjoint_lines(
-                program.words,
-                program.forms,
-                program.domains,
-                program.over_names(y) if place is None else place,
-                [program.places[w] for w in wrt],
+                program.words, program.forms, program.domains, place, [program.places[w] for w in wrt]
             )
         return program.adjoints[key]
     except SymgradError:  # the form is not supported, or a number is too long
         return ()
 
 
-def in_names(listing: Listing, node: Node) -> NamedFormula | None:
-    """Return a formula in the names of a program if that is not longer; otherwise None."""
+def in_names(
+    listing: Listing, nodes: Sequence[Node], derivative: Derivative | None = None
+) -> NamedFormula | None:
+    """Return a formula in the names of a program if that is not longer, or keeps named constants; otherwise None.
+
+    Args:
+        listing: the program.
+        nodes: equal forms of the formula, the shortest over the inputs first.
+        derivative: the derivative that the formula is; it is taken between names, so no named constant is folded.
+    """
     try:
         program = _program(listing)
-        return None if program is None else _in_names(program, node)
+        if program is None:
+            return None
+        between = None if derivative is None else _between_names(program, derivative)
+        forms = [*map(program.over_names, nodes), *([] if between is None else [between])]
+        found = _if_shorter(program, nodes[0], forms)
+        if between is None or not any(n in program.constants for n in symbols_of([between])):
+            return found
+        named = program.shortest([between])
+        plain = one_line(nodes[0]) if found is None else str(found)
+        return named if plain is None or len(str(named)) <= _WORTH * len(plain) else found
     except SymgradError:  # the form is not supported, or a number is too long
         return None
 
 
-def _in_names(program: _Program, node: Node) -> NamedFormula | None:
+def _between_names(program: _Program, derivative: Derivative) -> Node | None:
+    """Return a derivative between the names of a program, as its lines read each other; None if a name is missing."""
+    y = program.places.get(derivative.y) or program.read(derivative.y)
+    by = [program.places.get(x) for x in derivative.by]
+    variables = [x for x in by if x is not None]
+    if y is None or len(variables) < len(by):
+        return None
+    whole, named = program.words.opened(y, variables)
+    return named(reduce(derivative_of, variables, whole))
+
+
+def _if_shorter(program: _Program, node: Node, forms: Sequence[Node]) -> NamedFormula | None:
     try:
-        found = program.forms.as_written(program.forms.best([program.over_names(node)]))
-        spelling = program.forms.spelling
-        plain = one_line(node, spelling.numbers)
-        if plain is not None and len(spelling.text(found)) > len(plain):
-            return None
-        return NamedFormula(found, spelling, program.known, program.over_names, program.domains)
+        found = program.shortest(forms) if program.is_clear(node) else None
+        plain = one_line(node, program.forms.spelling.numbers)
+        return None if found is not None and plain is not None and len(str(found)) > len(plain) else found
     except SymgradError:  # the form is not supported, or a number is too long
         return None
 
@@ -236,7 +282,7 @@ def values_in_names(
     program = None if words is None else _Program(listing, words)
     found: list[tuple[Node, str | None]] = []
     for node in nodes:
-        named = None if program is None else _in_names(program, node)
+        named = None if program is None else _if_shorter(program, node, [program.over_names(node)])
         if named is None:
             found.append((node, one_line(node, literals.spellings)))
             continue
@@ -255,7 +301,11 @@ def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str]
 
 
 def name_solution(
-    listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
+    listing: Listing | None,
+    equations: Sequence[Node],
+    unknowns: Sequence[Node],
+    inputs: Sequence[Node],
+    parts: Mapping[Node, Derivative] = {},
 ) -> tuple[tuple[Node, ...], NamedFormulas] | None:
     """Return one or two equations, and the derivatives of their solutions, in the names of a program.
 
@@ -266,13 +316,15 @@ def name_solution(
         equations: expressions that are zero; there are as many as unknowns.
         unknowns: symbols.
         inputs: the symbols with respect to which to differentiate; all derivatives of the first unknown come first.
+        parts: the derivatives that the equations contain.
     """
     try:
         program = None if listing is None else _program(listing)
         if program is None:
             program = _Program(Listing({}, {}), NamedProgram(Literals(whole=True)))
         lines = Lines(program.words, program.forms)
-        zero = [program.over_names(f) for f in equations]
+        found = [_inlined(program, Derivative(f, ()), parts) if parts else None for f in equations]
+        zero = [g or program.over_names(f) for f, g in zip(equations, found, strict=True)]
         jacobian = [[lines.pushed(f, z) for z in unknowns] for f in zero]
         rows = [_cramer(jacobian, [lines.pushed(f, x) for f in zero]) for x in inputs]
         slopes = [program.forms.best([row[k]]) for k in range(len(unknowns)) for row in rows]
@@ -333,8 +385,20 @@ def _derived(
     return [pulled[y, by[0]] if by else y for y, by in placed]
 
 
+def _inlined(program: _Program, slope: Derivative, parts: Mapping[Node, Derivative]) -> Node | None:
+    """Return a derivative over the names of the program, without lines for other derivatives."""
+    lines = Lines(program.words, program.forms)
+    found = _derived(program, lines, [slope], parts)
+    table: dict[Node, Node] = {}
+    for name, body in lines.bodies.items():
+        table[name] = substitute([body], table)[0]
+    return None if found is None else program.forms.best(substitute(found, table))
+
+
 def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:
     """Return a formula over names, with the derivatives that it contains in these names, too."""
+    if not program.is_clear(node):
+        return None
     values = program.values_in(node)
     order = topological([node], until={n for n in (*parts, *values) if n is not node})
     if any(n.op is stop_gradient or n.op is with_slope for n in order):
@@ -345,9 +409,6 @@ def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node
         return None
     held = {n: symbol(Declaration(f"__derivative{k}", shape=n.shape)) for k, n in enumerate(inner)}
     over = program.words.literals.opaque(substitute([node], {**values, **held})[0])
-    known = {*program.words.bodies, *program.places, *held.values()}
-    if any(s not in known for s in symbols_of([over])):
-        return None
     return program.forms.best(substitute([over], dict(zip(held.values(), found, strict=True))))
 
 

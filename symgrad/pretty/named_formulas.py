@@ -193,7 +193,7 @@ class NamedFormula:
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
-    def text(self) -> str:
+    def __str__(self) -> str:
         """Return the formula, then the lines of the recurrences that it reads."""
         return formulas_text(self.spelling, [""], [self.formula], known=self.known)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import takewhile
+from math import isqrt
 
 from symgrad.frontend.text import reread_program
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, symbol
@@ -21,6 +22,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.forms.small_arrays import entries_of
 from symgrad.pretty.limits import EQUATIONS
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import ends_of
@@ -196,4 +198,11 @@ def is_symmetric(body: Node) -> bool:
     from symgrad.rewrite.pipeline import canonical  # a late import, for a quick start
 
     straight, turned = canonical([body, matrix_transpose(body)]).nodes
-    return straight is turned
+    if straight is turned:
+        return True
+    entries = entries_of(body)
+    if entries is None:
+        return False
+    n = isqrt(len(entries))
+    found = canonical(entries).nodes
+    return all(found[i * n + j] is found[j * n + i] for i in range(n) for j in range(i))

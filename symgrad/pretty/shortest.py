@@ -15,7 +15,7 @@ from math import inf, prod
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape
-from symgrad.ir.traverse import substitute, substitute_with, topological
+from symgrad.ir.traverse import substitute, substitute_with, symbols_of, topological
 from symgrad.ir.types import Number
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.array.indexing import scatter_add
@@ -30,13 +30,13 @@ from symgrad.pretty.block_rows import concat_rows
 from symgrad.pretty.forms.calls import Notation, calls_in, regrouped
 from symgrad.pretty.forms.choices import simplify_choices
 from symgrad.pretty.forms.cost import COST, Measure
-from symgrad.pretty.forms.factor_out import distribute, shared, terms_of
+from symgrad.pretty.forms.factor_out import distribute, shared, terms_of, with_numbers_inside
 from symgrad.pretty.forms.function_names import Spoken, complementary_forms, without_sech
 from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
 from symgrad.pretty.forms.matrices import with_diagonal_terms, without_transposes
 from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
 from symgrad.pretty.forms.quotients import forms_of
-from symgrad.pretty.forms.small_arrays import by_entries
+from symgrad.pretty.forms.small_arrays import by_entries, common_factors
 from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram
@@ -193,8 +193,14 @@ class ShortestForms:
         return self._constants[node]
 
     def _read_as_number(self, node: Node) -> Number | None:
-        """Return the number that a part becomes if some of its names are replaced, those of the last lines first."""
+        """Return the number that a part becomes if some of its names are replaced, those of the last lines first.
+
+        Named constants alone are not replaced: the number would say less.
+        """
         bodies = self._words.bodies
+        read = symbols_of([node])
+        if read and all(s.declaration.domain.name == "constant" for s in read):
+            return None
         for _ in range(NAMES_READ):
             read = set(topological([node]))
             names = [n for n in bodies if n in read]
@@ -216,7 +222,7 @@ class ShortestForms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with parts, and numbers, as the program writes them; a small array may be its entries."""
-        forms = dict.fromkeys((node, with_diagonal_terms(node)))
+        forms = dict.fromkeys((node, with_diagonal_terms(node), with_numbers_inside(node)))
         found = min(map(self._in_notation, forms), key=self.cost)
         entries = by_entries(node, lambda entry: self.best([entry]))
         if entries is None:
@@ -287,6 +293,9 @@ class ShortestForms:
         terms = terms_of(node)
         if len(terms) > 1:
             yield reduce(lambda a, b: a + b, map(self._shortest, terms))
+            front, parts = common_factors(terms, divisors=False)
+            if front is not None:
+                yield front(reduce(lambda a, b: a + b, parts))
             yield from map(self.simplified, shared(node))
 
     def _quotients(self, node: Node, named: Mapping[Node, Node], most: float) -> Iterator[Node]:

@@ -30,7 +30,7 @@ CASES = {
         "array([[2*v[0], 0, 0], [0, v[2], v[1]], [1, 0, 0]])",
     ),
     "gradient of entries": _Case(
-        "grad", "v : real[3]\ny = v[0]**2*v[1]", "v", "array([2*v[1]*v[0], v[0]**2, 0])"
+        "grad", "v : real[3]\ny = v[0]**2*v[1]", "v", "array([2*v[0]*v[1], v[0]**2, 0])"
     ),
     "Hessian of entries": _Case(
         "hessian",
@@ -42,11 +42,11 @@ CASES = {
         "grad",
         f"s : real[6]\ny = sqrt({_MISES})",
         "s",
-        "array([(2*s[0] - s[1] - s[2])/2, (2*s[1] - s[2] - s[0])/2, (2*s[2] - s[1] - s[0])/2, "
+        "array([(2*s[0] - s[1] - s[2])/2, (2*s[1] - s[0] - s[2])/2, (2*s[2] - s[0] - s[1])/2, "
         "3*s[3], 3*s[4], 3*s[5]])/y",
     ),
     "diagonal": _Case("hessian", "v : real[3]\ny = sum(v**4) + sum(v)**2", "v", "diag(12*v**2) + 2"),
-    "fractions": _Case("jacobian", "n : real[3]\nnt = sum(n)\ny = n/nt", "n", "eye(3)/nt - n[:, None]/nt**2"),
+    "fractions": _Case("jacobian", "n : real[3]\nnt = sum(n)\ny = n/nt", "n", "(eye(3) - y[:, None])/nt"),
     "kinetics": _Case(
         "jacobian",
         "c : real[3]\nk : real[2]\nr1 = k[0]*c[0]*c[1]\nr2 = k[1]*c[2]\ny = array([r2 - r1, r2 - r1, r1 - r2])",
@@ -65,7 +65,7 @@ CASES = {
         "jacobian",
         "x : real[n]\ny = x/norm(x)",
         "x",
-        "(eye(n)*norm(x) - outer(x, y))/norm(x)**2",
+        "(eye(n) - outer(y, y))/norm(x)",
     ),
     "quadratic form": _Case("hessian", "A : real[n,n]\nx : real[n]\ny = x @ A @ x", "x", "A + A.T"),
     "Rosenbrock": _Case(

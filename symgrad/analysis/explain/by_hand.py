@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from symgrad.analysis.explain.limits import RULE_CHARACTERS
@@ -62,13 +62,16 @@ class RuleLine:
         return " = ".join(dict.fromkeys((self.slope, self.applied, self.derivative)))
 
 
-def rule_lines(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[RuleLine, ...]:
+def rule_lines(
+    y: Node, wrt: Sequence[Node], naming: Naming, slopes: Callable[[Node], Mapping[Node, Node]]
+) -> tuple[RuleLine, ...]:
     """Return the lines of a derivation by hand, one variable after another.
 
     Args:
         y: the value to differentiate.
         wrt: the variables.
         naming: the names of parts.
+        slopes: a function that returns the derivatives, by a variable, of parts that are derivatives themselves.
 
     Returns:
         The lines; none if a derivative does not follow from the rules, or if there are too many lines for a reader.
@@ -77,7 +80,7 @@ def rule_lines(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[RuleLine, 
     inner = replace(naming, names={n: name for n, name in naming.names.items() if n is not y or not n.args})
     lines: list[RuleLine] = []
     for x in wrt:
-        found = applied_rules(y, x, naming.names, lambda n: inner.whole(n, RULE_CHARACTERS))
+        found = applied_rules(y, x, naming.names, lambda n: inner.whole(n, RULE_CHARACTERS), slopes(x))
         if not found:
             return ()
         lines += [RuleLine(line, naming.names.get(line.of), inner) for line in found]

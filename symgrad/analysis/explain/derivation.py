@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.analysis.explain.by_hand import RuleLine, rule_lines
 from symgrad.analysis.explain.forms import GradientForms
-from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
+from symgrad.analysis.explain.naming import Naming, join_texts, naming_of, rule_of
 from symgrad.analysis.explain.noise.dependence import blocking_stops, readers
 from symgrad.analysis.explain.noise.jumps import MovedJump, moved_jumps
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.autodiff.trace import BackwardTrace, Pullback, ZeroReason, placeholder
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.listing import Derivative, Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.adjoints import Adjoint
-from symgrad.pretty.forms.numbers import Literals
-from symgrad.pretty.named_derivatives import adjoints
+from symgrad.pretty.named_derivatives import adjoints, name_derivatives
+from symgrad.pretty.named_formulas import NamedFormulas
 from symgrad.support.errors import (
     NotDifferentiableError,
     NotInProgramError,
@@ -168,7 +168,30 @@ class DerivationRecord:
     def adjoints(self) -> tuple[Adjoint, ...]:
         """The backward pass in the names of the program, one line per named value; empty without names."""
         wrt = [w for w, nothing in zip(self.wrt, self.nothing, strict=True) if nothing is None]
-        return adjoints(self.listing, self.y, wrt) if self.listing is not None and wrt else ()
+        if self.listing is None or not wrt:
+            return ()
+        return adjoints(self.listing, self.y, wrt, self._parts)
+
+    def named_slopes(self, *by: Node) -> NamedFormulas | None:
+        """Return gradients in the names of the program; None if its names do not suffice."""
+        return self._named([self._slope(self.y, w) for w in by])
+
+    @property
+    def called(self) -> NamedFormulas | None:
+        """The value in the names of the program, if it is a derivative without a name of its own."""
+        return self._named([self.naming.derivatives[self.y]]) if self.naming.is_call(self.y) else None
+
+    def _slope(self, node: Node, by: Node) -> Derivative:
+        """Return the derivative of a node; of a derivative without a name, the derivative of higher order."""
+        of = self.naming.derivatives[node] if self.naming.is_call(node) else Derivative(node, ())
+        return Derivative(of.y, (*of.by, by))
+
+    def _named(self, slopes: Sequence[Derivative]) -> NamedFormulas | None:
+        return None if self.listing is None else name_derivatives(self.listing, slopes, self._parts)
+
+    @property
+    def _parts(self) -> dict[Node, Derivative]:
+        return {n: d for n, d in self.naming.derivatives.items() if d.is_simple}
 
     @property
     def told_by_names(self) -> bool:
@@ -185,7 +208,17 @@ class DerivationRecord:
         """
         if self.noise or any(self.nothing):
             return ()
-        return rule_lines(self.y, self.wrt, self.naming)
+        return rule_lines(self.y, self.wrt, self.naming, self._slopes_inside)
+
+    def _slopes_inside(self, x: Node) -> dict[Node, Node]:
+        """Return the derivatives, by a scalar, of the derivatives of scalars inside ``y``."""
+        inside = [
+            n
+            for n in topological([self.y], until=self.naming.derivatives)
+            if n in self.naming.derivatives and n is not self.y and not n.shape
+        ]
+        found = self._named([self._slope(n, x) for n in inside]) if inside and not x.shape else None
+        return {} if found is None else dict(zip(inside, found.meaning, strict=True))
 
     @property
     def canonical(self) -> tuple[Node, ...]:
@@ -209,7 +242,12 @@ class DerivationRecord:
         return self.forms.notes
 
 
-def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> DerivationRecord:
+def explain(
+    y: Node,
+    wrt: Sequence[Node],
+    listing: Listing | None = None,
+    parts: Mapping[Node, Derivative] = {},
+) -> DerivationRecord:
     r"""Differentiate a scalar, and record how the gradient is computed.
 
     Args:
@@ -217,6 +255,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         wrt: symbols or intermediate nodes with respect to which to differentiate; an intermediate node counts as a
             symbol.
         listing: the program; it has names, and the random inputs that do not reach ``y``.
+        parts: further derivatives that ``y`` is or contains, in addition to those of the program.
 
     Returns:
         The derivation: steps, gradients and the verdict on every random input.
@@ -236,7 +275,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         >>> d.noise["u"].reason
         'the pullback of sqrt reads the forward value z, which depends on u through x**2*u'
     """
-    naming = naming_of(y, listing)
+    naming = naming_of(y, listing, {**({} if listing is None else listing.derivatives), **parts})
     _check(y, wrt, listing, naming)
     trace, forms = _backward(y, wrt, naming)
     random = _random_inputs(y, wrt, listing)
@@ -276,16 +315,6 @@ def _backward(y: Node, wrt: Sequence[Node], naming: Naming) -> tuple[BackwardTra
     whole = pull_back([y], [as_node(1)], wrt)
     trace = _without_dead_ends(whole)
     return trace, GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers)
-
-
-def naming_of(y: Node, listing: Listing | None) -> Naming:
-    """Return the names of a program's nodes for texts about a value."""
-    names = {} if listing is None else listing.name_of()
-    # A short number such as 1 occurs in many places that have nothing to do with a constant of this value.
-    literals = Literals() if listing is None else Literals.of(listing)
-    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
-    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
-    return Naming(named, {**literals.spellings, **negated}, {} if listing is None else listing.places)
 
 
 def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming) -> None:

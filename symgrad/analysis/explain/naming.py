@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from symgrad.analysis.explain.limits import NAMED_PARTS, REPEATED_CHARACTERS
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import NUMBER, Node, as_node
+from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.contractions import spell
-from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.notation.printer import derivative_texts, expression_text
 from symgrad.ir.traverse import topological
+from symgrad.pretty.forms.numbers import Literals
 from symgrad.support.source import Place
 
 ELLIPSIS = "…"
@@ -29,11 +31,14 @@ class Naming:
         names: the names of nodes.
         numbers: the spelling of numbers in the program.
         places: the lines of code that compute nodes, if the program was read from other code.
+        derivatives: the nodes that are derivatives of named values; one without a name of its own is named
+            ``grad(f, x)``.
     """
 
     names: Mapping[Node, str] = field(repr=False)
     numbers: Mapping[Node, str] = field(repr=False, default_factory=dict[Node, str])
     places: Mapping[Node, Place] = field(repr=False, default_factory=dict[Node, Place])
+    derivatives: Mapping[Node, Derivative] = field(repr=False, default_factory=dict[Node, Derivative])
 
     def lines(self, nodes: Iterable[Node]) -> tuple[Place, ...]:
         """Return the lines of code that compute nodes, each once, in the order of the nodes."""
@@ -45,6 +50,16 @@ class Naming:
     def text(self, node: Node, width: int = 60) -> str:
         """Return the name of a node, or its expression in about ``width`` characters."""
         return self.names[node] if node in self.names else self.body(node, width)
+
+    def is_call(self, node: Node) -> bool:
+        """Tell whether a node is a derivative without a name of its own."""
+        return node in self.derivatives and not self.names.get(node, "y").isidentifier()
+
+    def definition(self, node: Node, width: int) -> str:
+        """Return the line that defines a named node: a derivative as a call, other nodes as `body` writes them."""
+        called = node in self.derivatives and not self.is_call(node)
+        text = derivative_texts(self.derivatives, self.names)[node] if called else self.body(node, width)
+        return f"{self.names[node]} = {text}"
 
     def body(self, node: Node, width: int = 60, known: Mapping[Node, str] | None = None) -> str:
         """Return the expression that computes a node from the names of its arguments.
@@ -103,7 +118,8 @@ class Naming:
 
     def cotangent(self, node: Node) -> str:
         """Return the name of a node's cotangent."""
-        return f"{self.names[node]}_bar" if node in self.names else "bar"
+        name = self.names.get(node, "")
+        return f"{name}_bar" if name.isidentifier() else "bar"
 
     def abbreviated(self, node: Node, width: int) -> dict[Node, str]:
         """Return names and ellipses that shorten a node's text to about ``width`` characters."""
@@ -139,6 +155,25 @@ class Naming:
         for node in topological([root], until=cut):
             printed[node] = 1 if node in cut else 1 + sum(printed[a] for a in node.args)
         return cut if printed[root] <= most or depth == 1 else None
+
+
+def naming_of(y: Node, listing: Listing | None, derivatives: Mapping[Node, Derivative] = {}) -> Naming:
+    """Return the names of a program's nodes, and of derivatives of them, for texts about a value."""
+    names = {} if listing is None else listing.name_of()
+    # A short number such as 1 occurs in many places that have nothing to do with a constant of this value.
+    literals = Literals() if listing is None else Literals.of(listing)
+    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
+    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
+    slopes: dict[Node, Derivative] = {}
+    for n, slope in derivatives.items():
+        if n.args and slope.by and all(m in named or m in slopes for m in (slope.y, *slope.by)):
+            slopes[n] = slope
+    return Naming(
+        {**derivative_texts(slopes, named), **named},
+        {**literals.spellings, **negated},
+        {} if listing is None else listing.places,
+        slopes,
+    )
 
 
 def _unsigned(node: Node) -> Node:

@@ -99,7 +99,7 @@ def check_domain(e: Formula) -> DomainCheck:
             "check_domain takes formulas of numbers, of at most 400 equations",
             cure="ask about an intermediate value, or about one entry written with scalar symbols",
         )
-    slope = expr.slope if expr.derived else None
+    slope = expr.slope if expr.derived and expr.slope is not None and expr.slope.by else None
 
     def mended_slope() -> Any:
         return None if slope is None else slope_of_form(mended(slope.y, gaps_of(slope.y)), slope.by)

@@ -15,12 +15,14 @@ from symgrad.api.derivatives.targets import (
     as_list,
     differentiable,
     differentiables,
+    directional_slopes,
     one_per_expression,
     origins_of,
     prints_in_names,
     scalar_to_differentiate,
     slope_of,
     targets_of,
+    weighted_slope,
 )
 from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.convert import seed_of
@@ -243,9 +245,10 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     )
     listings, origins = listings_of(outputs), origins_of(outputs)
     still = [e.node for e, tangent in zip(outputs, nodes, strict=True) if tangent.is_number(0)]
-    moved = [t for t, v in directions.items() if not v.is_number(0)]
-    named = prints_in_names(outputs)
-    reasons = dict(zip(still, unmoved(still, moved), strict=True))
+    named, slopes = prints_in_names(outputs), directional_slopes(outputs, directions)
+    reasons = dict(
+        zip(still, unmoved(still, [t for t, v in directions.items() if not v.is_number(0)]), strict=True)
+    )
     sources = (*moving, *directions.values())
     pushed = [
         Expr(
@@ -254,9 +257,11 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
             nothing=str(reasons[e.node]) if tangent.is_number(0) else None,
             origins=origins,
             sources=sources,
+            slope=None if tangent.is_number(0) else slope,
             in_names=named and not tangent.is_number(0),
+            parts=parts,
         )
-        for e, tangent in zip(outputs, nodes, strict=True)
+        for e, tangent, (slope, parts) in zip(outputs, nodes, slopes, strict=True)
     ]
     return DerivativeList(pushed) if isinstance(y, list | tuple) else pushed[0]
 
@@ -370,9 +375,9 @@ def _gradients(
             )
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
-    # Only the derivative of a single scalar with cotangent 1 has a slope, which allows printing in names.
+    # Only the derivative of one scalar, such as a sum of scalars times cotangents, has a slope for printing in names.
     single = len(outputs) == 1 and seeds[0].is_number(1)
-    y = slope_of(outputs[0]) if single and named and not stopped else None
+    y = weighted_slope(outputs, seeds, by) if named and not stopped else None
     names = named and prints_in_names(outputs)
     parts = parts_of(outputs)
     found = [

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from symgrad.analysis.explain.derivation import naming_of
-from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.explain.naming import Naming, naming_of
 from symgrad.api.derivatives.differentiate import vjp
 from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.jacobians import jacobian

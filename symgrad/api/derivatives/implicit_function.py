@@ -10,9 +10,18 @@ import numpy as np
 
 from symgrad.api.derivatives.distribution_check import refuse_distribution_params
 from symgrad.api.derivatives.newton import Array, newton, search_bracket
-from symgrad.api.derivatives.targets import Wrt, Wrts, as_list, origins_of, scalar_to_differentiate
+from symgrad.api.derivatives.targets import (
+    Wrt,
+    Wrts,
+    as_list,
+    origins_of,
+    scalar_to_differentiate,
+    slope_of,
+    slopes_by,
+)
 from symgrad.api.functions.matrices import solve
 from symgrad.api.functions.symbols import tensor
+from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, listings_of
@@ -21,7 +30,7 @@ from symgrad.api.training.variables import has_end, in_domain
 from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.listing import Derivative, one_of, suggest
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.indexing import gather
 from symgrad.ops.numpy.calls import matrix_transpose, stack
@@ -152,14 +161,22 @@ class Implicit:
         return found if isinstance(wrt, list | tuple) else found[0]
 
     def _total(self, y: Expr, x: Node) -> Expr:
-        refuse_distribution_params([y, *self.equations], [x, *self._own])
-        by_x, *by_z = pull_back([y.node], [as_node(1)], [x, *self._own]).gradients
+        exprs = [y, *self.equations]
+        by = [x, *self._own]
+        refuse_distribution_params(exprs, by)
+        by_x, *by_z = _gradients(y, by)
         node = by_x
         if not all(g.is_number(0) for g in by_z):
-            slopes = [pull_back([f.node], [as_node(1)], [x]).gradients[0] for f in self.equations]
-            node = by_x - _inner(_weights(self._jacobian, by_z), slopes)
-        exprs = [y, *self.equations]
-        return Expr(node, listings=listings_of(exprs), origins=origins_of(exprs), sources=(x, *self._own))
+            node = by_x - _inner(
+                _weights(self._jacobian, by_z), [_gradients(f, [x])[0] for f in self.equations]
+            )
+        # A formula of derivatives, each of which is printed in the names of the program.
+        parts = parts_of(exprs)
+        for e in exprs:
+            parts |= slopes_by(e, dict(zip(by, _gradients(e, by), strict=True)))
+        slope = parts.get(node, Derivative(node, ())) if all(map(slope_of, exprs)) else None
+        listings, origins = listings_of(exprs), origins_of(exprs)
+        return Expr(node, listings=listings, origins=origins, sources=tuple(by), slope=slope, parts=parts)
 
     @property
     def _readable(self) -> list[Expr]:
@@ -172,7 +189,7 @@ class Implicit:
 
     @cached_property
     def _jacobian(self) -> list[list[Node]]:
-        return [list(pull_back([f.node], [as_node(1)], self._own).gradients) for f in self.equations]
+        return [_gradients(f, self._own) for f in self.equations]
 
     # -- solving ---------------------------------------------------------------------------------------------
 
@@ -338,11 +355,15 @@ class Implicit:
         if len(self.unknowns) > 2 or len(listings) > 1:
             return None
         nodes = ([e.node for e in some] for some in (self.equations, self.unknowns, self._read))
-        return name_solution(listings[0] if listings else None, *nodes)
+        return name_solution(listings[0] if listings else None, *nodes, parts=parts_of(self.equations))
 
     def __repr__(self) -> str:
         names = ", ".join(str(z) for z in self.unknowns)
         return f"<Implicit {names} of {', '.join(str(x) for x in self.inputs) or 'nothing'}>"
+
+
+def _gradients(y: Expr, by: Sequence[Node]) -> list[Node]:
+    return list(pull_back([y.node], [as_node(1)], by).gradients)
 
 
 def _weights(jacobian: Sequence[Sequence[Node]], by_z: Sequence[Node]) -> list[Node]:

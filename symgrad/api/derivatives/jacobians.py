@@ -16,8 +16,8 @@ from symgrad.api.derivatives.targets import (
     one_per_expression,
     origins_of,
     prints_in_names,
+    record_of,
     scalar_to_differentiate,
-    slope_of,
 )
 from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr
@@ -150,7 +150,7 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
         return _no_derivative(expr, bottom, trace.nothing[0], shape)
     (stacked,) = batch(trace.gradients, stack, own)
     order = [k, *range(k), *range(k + 1, k + len(bottom.shape))]
-    return _derivative(expr, transpose(stacked, order) if k else stacked, bottom)
+    return _derivative(expr, transpose(stacked, order) if k else stacked, bottom, batched=True)
 
 
 @overload
@@ -196,7 +196,7 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
             [
                 _no_derivative(slope, b, slope.nothing or reason)
                 if block is None
-                else _derivative(slope, block, b, scalars=not slope.shape and not b.shape)
+                else _derivative(slope, block, b)
                 for b, block, reason in zip(wrt, blocks, reasons, strict=True)
             ]
         )
@@ -241,7 +241,9 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
             nothing=s.nothing or m.nothing,
             origins=m.origins,
             sources=m.sources,
+            slope=m.slope,
             in_names=prints_in_names([s]),
+            parts=m.parts,
         )
         for s, m in zip(slopes, jvp(slopes, by, vectors), strict=True)
     ]
@@ -272,26 +274,25 @@ def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
         ]
     return [
         [
-            _no_derivative(y, x, why)
-            if found is None
-            else _derivative(y, found, x, scalars=not y.shape and not x.shape)
+            _no_derivative(y, x, why) if found is None else _derivative(y, found, x)
             for x, found, why in zip(bottoms, row, whys, strict=True)
         ]
         for y, row, whys in zip(ys, rows, reasons, strict=True)
     ]
 
 
-def _derivative(y: Expr, node: Node, x: Node, *, scalars: bool = False) -> Expr:
-    """Return an Expr of a node as the derivative dy/dx; for scalars, extend the slope of y by one order."""
-    known = slope_of(y) if scalars else None
-    slope = None if known is None else Derivative(known.y, (*known.by, x))
+def _derivative(y: Expr, node: Node, x: Node, *, batched: bool = False) -> Expr:
+    """Return an Expr of a node as the derivative dy/dx; if not batched, extend the record of y by one order."""
+    of = None if batched else record_of(y)
+    known = None if of is None else Derivative(of.y, (*of.by, x))
+    scalar = known is not None and not y.shape and not x.shape
     return Expr(
         node,
         listings=y.listings,
         origins=origins_of([y]),
         sources=(x,),
-        slope=slope,
-        in_names=prints_in_names([y]),
+        slope=known if scalar else None,
+        in_names=prints_in_names([y]) and (known or True),
         parts=parts_of([y]),
     )
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, TypeAlias, cast
 
+from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.formula_arguments import formula, formulas
 from symgrad.api.handles.inputs import listings_of
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.api.limits import PRINTED_TANGENTS
+from symgrad.autodiff.jvp import Pushforward
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Derivative, one_of, suggest
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
@@ -81,6 +86,59 @@ def slope_of(y: Expr) -> Derivative | None:
     if y.derived:
         return y.slope
     return None if y.shape else Derivative(y.node, ())
+
+
+def record_of(y: Expr) -> Derivative | None:
+    """Return an expression as a derivative of some order; None for products of derivatives, such as those of `jvp`."""
+    known = y.slope or y.in_names
+    return known if isinstance(known, Derivative) else None if y.derived else Derivative(y.node, ())
+
+
+def weighted_slope(ys: Sequence[Expr], seeds: Sequence[Node], by: Sequence[Node]) -> Derivative | None:
+    """Return the sum of scalars times their cotangents, like `slope_of`; None if a cotangent varies with a variable."""
+    if len(ys) == 1 and seeds[0].is_number(1):
+        return slope_of(ys[0])
+    if any(y.shape or slope_of(y) is None for y in ys) or not set(by).isdisjoint(topological(seeds)):
+        return None
+    return Derivative(reduce(add, (seed * y.node for y, seed in zip(ys, seeds, strict=True))), ())
+
+
+def directional_slopes(
+    ys: Sequence[Expr], directions: Mapping[Node, Node]
+) -> list[tuple[Derivative | None, dict[Node, Derivative]]]:
+    """Return sums of derivatives times tangents as formulas for printing, and the derivatives in each.
+
+    Args:
+        ys: the differentiated expressions.
+        directions: the tangent of each variable; there is no such formula for arrays, and for many variables.
+    """
+    moving = [x for x, v in directions.items() if x.dtype == "real" and not v.is_number(0)]
+    scalar = not any(n.shape for pair in directions.items() for n in pair)
+    inner = {n for x in moving for n in topological(x.args)}
+    if not 0 < len(moving) <= PRINTED_TANGENTS or not scalar or not inner.isdisjoint(moving):
+        return [(None, {}) for _ in ys]
+    nodes = [y.node for y in ys]
+    rows = [Pushforward({other: as_node(int(other is x)) for other in moving})(nodes) for x in moving]
+    return [
+        _directional_slope(y, directions, dict(zip(moving, column, strict=True)))
+        for y, column in zip(ys, zip(*rows, strict=True), strict=True)
+    ]
+
+
+def _directional_slope(
+    y: Expr, directions: Mapping[Node, Node], by: Mapping[Node, Node]
+) -> tuple[Derivative | None, dict[Node, Derivative]]:
+    if slope_of(y) is None or len(y.listings) != 1:
+        return None, {}
+    parts = parts_of([y]) | slopes_by(y, by)
+    total = reduce(add, (partial * directions[x] for x, partial in by.items()))
+    return parts.get(total, Derivative(total, ())), parts
+
+
+def slopes_by(y: Expr, partials: Mapping[Node, Node]) -> dict[Node, Derivative]:
+    """Return what derivatives of an expression by variables are, as `Handle.parts` has it."""
+    of = slope_of(y)
+    return {} if of is None else {g: Derivative(of.y, (*of.by, x)) for x, g in partials.items() if g.args}
 
 
 def one_per_expression(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:

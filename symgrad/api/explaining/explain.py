@@ -17,6 +17,7 @@ from symgrad.analysis.explain.product_of_gradients import ByParts, by_parts
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.targets import Wrt, Wrts
+from symgrad.api.handles.construction import parts_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula, formula
 from symgrad.ir.graph import OPS, Node
@@ -342,7 +343,7 @@ def explain(y: Formula, wrt: Any = None) -> Any:
             )
     exprs = differentiation_targets(expr, wrt)
     listing = joined_listing(expr.listings)
-    return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)
+    return Derivation(derive(expr.node, [e.node for e in exprs], listing, parts_of([expr])), expr, exprs)
 
 
 def _weighted_sum(y: Node, seed: Node) -> Node:

@@ -49,7 +49,7 @@ class Handle:
         origins: tuple[Node, ...] = (),
         sources: tuple[Node, ...] = (),
         slope: Derivative | None = None,
-        in_names: bool = False,
+        in_names: Derivative | bool = False,
         parts: Mapping[Node, Derivative] = {},
     ) -> None:
         self._answers: Answers | None = None
@@ -122,8 +122,8 @@ class Handle:
         return self._parts
 
     @property
-    def in_names(self) -> bool:
-        """Whether the expression is printed in the names of its program, although it has no slope (internal)."""
+    def in_names(self) -> Derivative | bool:
+        """Whether it is printed in the names of its program, without a slope; or as which derivative (internal)."""
         return self._in_names
 
     @property

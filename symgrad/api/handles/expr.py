@@ -295,7 +295,7 @@ def _rebuild(
     origins: tuple[Node, ...],
     sources: tuple[Node, ...],
     slope: Derivative | None,
-    in_names: bool = False,
+    in_names: Derivative | bool = False,
     parts: Mapping[Node, Derivative] = {},
 ) -> Expr:
     return Expr(

@@ -59,7 +59,7 @@ class FormMethods(ArrayMethods):
         if said is not None:
             return said.text([""])
         found = None if expand else name_derivative(self)
-        return expanded_text(self) if found is None else found.text()
+        return expanded_text(self) if found is None else str(found)
 
     def canonical(self) -> Self:
         r"""Return the expression as a person would write it: collected, cancelled, ordered.

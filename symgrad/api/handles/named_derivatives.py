@@ -79,4 +79,5 @@ def name_derivative(expr: Handle) -> NamedFormula | None:
     from symgrad.rewrite.pipeline import canonical
 
     with keeping(expr.answers):
-        return in_names(listings[0], canonical([expr.node]).nodes[0])
+        nodes = canonical([expr.node]).nodes[0], expr.node
+        return in_names(listings[0], nodes, None if expr.in_names is True else expr.in_names)

@@ -16,9 +16,10 @@ from symgrad.rewrite.memo import Answers, keeping, remembered
 
 def outputs_of(exprs: Sequence[Handle]) -> list[Output]:
     """Return expressions as outputs of a kernel: of a derivative its origin, and how it is printed."""
+    slopes = [e.slope if e.derived and e.slope is not None and e.slope.by else None for e in exprs]
     return [
-        Output(e.node, e.origins, e.traces, e.slope if e.derived else None, _simplified, _parts_of(e))
-        for e in exprs
+        Output(e.node, e.origins, e.traces, slope, _simplified, _parts_of(e))
+        for e, slope in zip(exprs, slopes, strict=True)
     ]
 
 

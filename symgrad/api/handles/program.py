@@ -71,7 +71,7 @@ class Program(Reported):
             origins=(whole.y,),
             sources=whole.by,
             slope=whole if whole.is_simple else None,
-            in_names=True,
+            in_names=whole,
             parts=parts,
         )
 

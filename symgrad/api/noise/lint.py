@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast, overload
 
-from symgrad.analysis.explain.derivation import naming_of
+from symgrad.analysis.explain.naming import naming_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.analysis.stop_gradient.checks.naive import frameworks_of
 from symgrad.analysis.stop_gradient.finding import Finding

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from symgrad.analysis.explain.derivation import naming_of
-from symgrad.analysis.explain.naming import Naming, join_texts
+from symgrad.analysis.explain.naming import Naming, join_texts, naming_of
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
 from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
 from symgrad.api.claims.verify import validate_seconds

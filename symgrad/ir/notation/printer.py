@@ -282,10 +282,8 @@ def program_text(
     spellings = {**(spelled or {}), **first, **temporaries}
     letter = letter_for({*known, *spellings.values()})
     taken.update(spellings.values())
-    texts = {**(spelled or {})}
-    for node, derivative in derivatives.items():
-        texts[node] = _derivative_text(derivative, spellings)
-        spellings.setdefault(node, texts[node])
+    calls = derivative_texts(derivatives, spellings)
+    texts, spellings = {**(spelled or {}), **calls}, {**calls, **spellings}
     for node in order:
         if node.op is SYMBOL and node.declaration.formulas:
             parameters = {p: expression_text(p, spellings) for p in node.declaration.formulas}
@@ -358,8 +356,15 @@ def _sizes_in(node: Node) -> list[Size]:
     return [param for param in params if isinstance(param, str | Extent)]
 
 
+def derivative_texts(derivatives: Mapping[Node, Derivative], names: Mapping[Node, str]) -> dict[Node, str]:
+    """Return derivatives, those inside others first, as calls: grad(f, x), derivative(f, x, 2, z), jacobian(f, x)."""
+    found: dict[Node, str] = {}
+    for node, derivative in derivatives.items():
+        found[node] = _derivative_text(derivative, {**found, **names})
+    return found
+
+
 def _derivative_text(derivative: Derivative, names: Mapping[Node, str]) -> str:
-    """Return a derivative as the call of a function: grad(f, x), derivative(f, x, 2, z), jacobian(f, x)."""
     y, by = derivative.y, derivative.by
     if any(b.shape for b in by) or len(by) == 1:
         function, by = "hessian" if len(by) == 2 else "jacobian" if y.shape else "grad", by[:1]

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import reduce
 from math import prod
 
 from symgrad.ir.graph import Node, apply, as_node, number
 from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.contraction import einsum
-from symgrad.ops.scalar.arith import div, mul, neg
 from symgrad.ops.scalar.logic import ge, gt, le, lt, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import clip, sign
-from symgrad.pretty.forms.factor_out import factors_of
+from symgrad.pretty.forms.factor_out import factors_of, quotient_of
 from symgrad.rewrite.facts.inference import Conditions
 
 
@@ -56,12 +54,12 @@ def _parted(choice: Node, known: Conditions) -> Node:
     if first.is_number() or second.is_number():
         above, below, sign_ = [], [], 1
     left, right = (
-        _product(s * sign_, _without(up, above), _without(down, below)) for s, up, down in (one, other)
+        quotient_of(s * sign_, _without(up, above), _without(down, below)) for s, up, down in (one, other)
     )
     inner = _clipped(condition, left, right, known) or (
         where(condition, left, right) if above or below or sign_ < 0 else choice
     )
-    return _product(sign_, [*above, inner], below)
+    return quotient_of(sign_, [*above, inner], below)
 
 
 def _common(one: Sequence[Node], other: Sequence[Node]) -> list[Node]:
@@ -79,13 +77,6 @@ def _without(factors: Sequence[Node], some: Sequence[Node]) -> list[Node]:
     for factor in some:
         left.remove(factor)
     return left
-
-
-def _product(sign_: int, above: Sequence[Node], below: Sequence[Node]) -> Node:
-    others = [f for f in above if not f.is_number(1)]
-    made = reduce(mul, others) if others else as_node(1)
-    made = div(made, reduce(mul, below)) if below else made
-    return neg(made) if sign_ < 0 else made
 
 
 def _clipped(condition: Node, value: Node, other: Node, known: Conditions) -> Node | None:
@@ -109,7 +100,7 @@ def _with_one_number(above: Sequence[Node], below: Sequence[Node]) -> Node:
     divisor = prod(f.value for f in below if f.is_number())
     front = number(Fraction(numbers) / divisor) if divisor else as_node(0)
     rest = [f for f in above if not f.is_number()], [f for f in below if not f.is_number()]
-    return _product(1, [*([] if front.is_number(1) and rest[0] else [front]), *rest[0]], rest[1])
+    return quotient_of(1, [*([] if front.is_number(1) and rest[0] else [front]), *rest[0]], rest[1])
 
 
 def _in_front(product: Node, made: set[Node]) -> Node:
@@ -122,9 +113,9 @@ def _in_front(product: Node, made: set[Node]) -> Node:
         s, above, below = factors_of(a) if a in made else (1, [a], [])
         minus *= s
         scalars = [f for f in above if not f.shape], [f for f in below if not f.shape]
-        inner = _product(1, _without(above, scalars[0]), _without(below, scalars[1]))
+        inner = quotient_of(1, _without(above, scalars[0]), _without(below, scalars[1]))
         operands.append(inner if inner.shape == a.shape else a)
         if inner.shape == a.shape:
             front += scalars[0]
             back += scalars[1]
-    return _product(minus, [*front, apply(einsum, tuple(operands), product.params)], back)
+    return quotient_of(minus, [*front, apply(einsum, tuple(operands), product.params)], back)

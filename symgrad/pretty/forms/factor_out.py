@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import reduce
 from itertools import count
 from math import prod
 from typing import NamedTuple
 
-from symgrad.ir.graph import Node, apply, number
+from symgrad.ir.graph import Node, apply, as_node, number
 from symgrad.ir.traverse import signed_terms, topological, with_args
 from symgrad.ops.array.contraction import Labels, contract, einsum
 from symgrad.ops.array.layout import full
@@ -66,6 +68,14 @@ def factors_of(
         else:
             (above if up else below).append(top)
     return sign, above, below
+
+
+def quotient_of(sign_: int, above: Sequence[Node], below: Sequence[Node]) -> Node:
+    """Return the quotient with a sign and these factors, as `factors_of` returns them."""
+    others = [f for f in above if not f.is_number(1)]
+    made = reduce(mul, others) if others else as_node(1)
+    made = div(made, reduce(mul, below)) if below else made
+    return neg(made) if sign_ < 0 else made
 
 
 def without_sign(term: Node) -> Node | None:
@@ -128,6 +138,41 @@ def distribute(node: Node) -> Node:
             made = reduce(lambda a, b: a + b, _apart(made))
         done[n] = made
     return done[node]
+
+
+def with_numbers_inside(node: Node) -> Node:
+    """Return a node in which the quotients of a sum get back its number: `v*(x/t + 4*y)/4` is `v*(x/(4*t) + y)`."""
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        made = with_args(n, [done[a] for a in n.args])
+        if n.op in (mul, div) and not n.shape:
+            sign, value, above, below = _with_number(made)
+            sums = [f for f in above if f.op is add]
+            if len(sums) == 1 and not below:
+                terms = [_with_number(t) for t in terms_of(sums[0])]
+                whole = all(divisors or (c * value).denominator == 1 for _, c, _, divisors in terms)
+                if whole and any(abs(c * value) == 1 != abs(c) for _, c, *_ in terms):
+                    parts = (_times(s, c * value, *factors) for s, c, *factors in terms)
+                    above[above.index(sums[0])] = reduce(operator.add, parts)
+                    made = quotient_of(sign, above, below)
+        done[n] = made
+    return done[node]
+
+
+def _with_number(node: Node) -> tuple[int, Fraction, list[Node], list[Node]]:
+    """Return the sign of a quotient of products, its number, and its other factors."""
+    sign, above, below = factors_of(node)
+    top, bottom = (prod(f.value for f in some if f.is_number()) for some in (above, below))
+    if not bottom:
+        return sign, Fraction(1), above, below
+    above, below = ([f for f in some if not f.is_number()] for some in (above, below))
+    return sign, Fraction(top) / bottom, above, below
+
+
+def _times(sign: int, value: Fraction, above: Sequence[Node], below: Sequence[Node]) -> Node:
+    signed = sign if value > 0 else -sign
+    ends = [[number(n)] if n != 1 else [] for n in (abs(value.numerator), value.denominator)]
+    return quotient_of(signed, [*ends[0], *above], [*ends[1], *below])
 
 
 def _apart(product: Node) -> Iterator[Node]:

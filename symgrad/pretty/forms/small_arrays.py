@@ -10,8 +10,9 @@ from math import prod
 import numpy as np
 
 from symgrad.compiler.lowering.entries.program import scalar_program
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
 from symgrad.ops.array.indexing import eye, one_hot, scatter_add
 from symgrad.ops.array.layout import concatenate, unslice
 from symgrad.ops.numpy.calls import array
@@ -19,6 +20,7 @@ from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import mul
 from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.pretty.limits import MAX_ENTRIES
+from symgrad.support.errors import SymgradError
 
 _PLACED = frozenset((concatenate, eye, one_hot, scatter_add, unslice))
 """Ops whose entries differ by their positions; other arrays say the same of every entry, so they stay whole."""
@@ -40,38 +42,51 @@ def by_entries(node: Node, best: Callable[[Node], Node]) -> Node | None:
         >>> expression_text(by_entries(second * x + first * y, lambda entry: entry))
         'array([y, x, 0])'
     """
-    sizes = [size for size in node.shape if isinstance(size, int)]
-    if not sizes or len(sizes) < len(node.shape) or not 0 < prod(sizes) <= MAX_ENTRIES:
+    entries = entries_of(node) if any(n.op in _PLACED for n in topological([node])) else None
+    if entries is None:
         return None
-    order = topological([node])
-    if not any(n.op in _PLACED for n in order):
-        return None
-    inputs = symbols_of([node])
-    program = scalar_program([node], inputs, order)
-    if program is None:
-        return None
-    places = [index(s, at) if at else s for s in inputs for at in np.ndindex(*_sizes(s))]
-    entries = substitute(program.outputs, dict(zip(program.inputs, places, strict=True)))
     found = {e: best(e) for e in dict.fromkeys(entries)}
-    front, parts = _common([found[e] for e in entries])
+    front, parts = common_factors([found[e] for e in entries])
     inner = [best(part) for part in parts]
     nested = np.empty(len(inner), dtype=object)
     nested[:] = inner
-    made = array(nested.reshape(sizes).tolist())
+    made = array(nested.reshape(_sizes(node)).tolist())
     return made if front is None else front(made)
+
+
+def entries_of(node: Node) -> list[Node] | None:
+    """Return the entries of a small array as formulas of the entries of its inputs; None for other nodes."""
+    sizes = _sizes(node)
+    if not sizes or len(sizes) < len(node.shape) or not 0 < prod(sizes) <= MAX_ENTRIES:
+        return None
+    inputs = symbols_of([node])
+    # A named constant that is whole, such as E = 210e9, is a factor like any other.
+    whole = [s for s in inputs if s.dtype == "int" and s.declaration.domain.name == "constant"]
+    real = {s: symbol(Declaration(s.name)) for s in whole}
+    try:
+        (factored,) = substitute([node], real)
+    except SymgradError:  # it is a position
+        return None
+    program = scalar_program([factored], [real.get(s, s) for s in inputs], topological([factored]))
+    if program is None:
+        return None
+    places = [index(s, at) if at else s for s in inputs for at in np.ndindex(*_sizes(s))]
+    return substitute(program.outputs, dict(zip(program.inputs, places, strict=True)))
 
 
 def _sizes(node: Node) -> tuple[int, ...]:
     return tuple(size for size in node.shape if isinstance(size, int))
 
 
-def _common(entries: Sequence[Node]) -> tuple[Callable[[Node], Node] | None, list[Node]]:
+def common_factors(
+    entries: Sequence[Node], *, divisors: bool = True
+) -> tuple[Callable[[Node], Node] | None, list[Node]]:
     """Return a function that multiplies by the factors which all entries share, and the entries without them."""
     parts = {e: factors_of(e) for e in dict.fromkeys(entries) if not e.is_number(0)}
     if len(parts) < 2:
         return None, list(entries)
     above = _shared([up for _, up, _ in parts.values()])
-    below = _shared([down for _, _, down in parts.values()])
+    below = _shared([down if divisors else [] for _, _, down in parts.values()])
     if not above and not below:
         return None, list(entries)
     inner = {

@@ -34,7 +34,7 @@ def _letters(template: str) -> tuple[tuple[str, bool], ...]:
     return tuple((word, bool(script)) for sign, word, script in found if (word in _SYMBOLS) or not sign)
 
 
-class _Looks(NamedTuple):
+class _NameLooks(NamedTuple):
     """The first of the names that look alike, by their parts; the letters of names but numbers; the parts joined."""
 
     first: dict[tuple[str, ...], str]
@@ -43,9 +43,9 @@ class _Looks(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _looks(names: tuple[str, ...]) -> _Looks:
+def _looks(names: tuple[str, ...]) -> _NameLooks:
     first = {name_parts(name): name for name in reversed(names)}
-    return _Looks(
+    return _NameLooks(
         first, frozenset(parts[0] for parts in first if parts not in _NUMBERS), frozenset(map("".join, first))
     )
 

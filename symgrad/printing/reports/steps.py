@@ -9,9 +9,8 @@ from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import symbols_of
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.printing.pictures.numeric import slope_figure
 from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, briefs
@@ -27,7 +26,14 @@ from symgrad.printing.texts.derivation import (
     slope_text,
     title_text,
 )
-from symgrad.printing.texts.rules import SpelledRule, rule_rows, spelled_rules
+from symgrad.printing.texts.named_formulas import formula_rows
+from symgrad.printing.texts.rules import (
+    SpelledRule,
+    derivative_latex,
+    name_latex,
+    rule_rows,
+    spelled_rules,
+)
 from symgrad.report.blocks import (
     Banner,
     Block,
@@ -46,6 +52,7 @@ from symgrad.report.blocks import (
 )
 from symgrad.report.report import Report
 from symgrad.support.source import Place
+from symgrad.support.traversal import postorder
 
 _LINES = 40  # longest program that is printed in full above its gradient
 
@@ -97,11 +104,21 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     if arrays:
         inputs = [prose(Literal(str(s.declaration))) for s in arrays]
         yield Items(tuple(inputs))
-    named = [n for n in topological([d.y]) if n in d.naming.names and n.args]
+    slopes = d.naming.derivatives
+    order = postorder([d.y], lambda n: (slopes[n].y, *slopes[n].by) if n in slopes else n.args)
+    named = [n for n in order if n in d.naming.names and n.args and not d.naming.is_call(n)]
     for n in named if len(named) <= _LINES else named[-1:]:
-        name, body = d.naming.names[n], d.naming.body(n, GRADIENT_CHARACTERS)
-        shown = cell_latex(d, n, whole=True, width=GRADIENT_CHARACTERS)
-        rows.append(Maths(f"{name} = {body}", f"{latex_name(name)} &= {shown}"))
+        shown = (
+            derivative_latex(d.naming, slopes[n])
+            if n in slopes
+            else cell_latex(d, n, whole=True, width=GRADIENT_CHARACTERS)
+        )
+        text = d.naming.definition(n, GRADIENT_CHARACTERS)
+        rows.append(Maths(text, f"{name_latex(d.naming, n)} &= {shown}"))
+    if d.called is not None:
+        head, *maths = formula_rows(d.called)
+        texts = d.called.text([f"{d.naming.text(d.y)} = "]).split("\n")
+        rows += _rows(texts, [f"{name_latex(d.naming, d.y)} &= {head}", *maths])
     notes: list[Prose] = []
     for i, w in enumerate(d.wrt):
         short = heads.gradients[i]
@@ -112,16 +129,18 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
         if d.nothing[i] is not None:
             notes.append(prose(Literal(slope_text(d, w)), f" is {d.nothing[i]}: {d.nothing_reasons[i]}"))
             notes += place_items(d.nothing_places[i])
-    rows += [
-        Maths(text.strip(), row)
-        for text, row in zip([line for line in heads.lines if line != "where"], heads.rows, strict=True)
-    ]
+    rows += _rows(heads.lines, heads.rows)
     yield MathLines(tuple(rows), "the gradient")
     if notes:
         yield Items(tuple(notes))
     if d.notes and any(b is None or b.notes is None for b in heads.gradients):
         yield Paragraph(prose("Simplifying made the gradient defined in more places:"))
         yield Items(tuple(prose(n) for n in d.notes))
+
+
+def _rows(texts: Sequence[str], rows: Sequence[str]) -> list[Maths]:
+    lines = [text.strip() for text in texts if text != "where"]
+    return [Maths(text, row) for text, row in zip(lines, rows, strict=True)]
 
 
 def _by_rules(rules: Sequence[SpelledRule]) -> Iterator[Block]:
@@ -203,7 +222,7 @@ def _step(d: DerivationRecord, s: DerivationStep) -> StepItem:
     node = s.step.node
     equation = cell_latex(d, node, whole=True)
     if node in d.naming.names and node.args:
-        equation = f"{latex_name(d.naming.names[node])} = {equation}"
+        equation = f"{name_latex(d.naming, node)} = {equation}"
     items = [
         prose(f"{label} ", Literal(text))
         for label, text in (

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.literals import ATOM
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint
-from symgrad.pretty.named_derivatives import name_derivatives
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import Written, latex_name
 from symgrad.printing.limits import LINE_CHARACTERS
@@ -81,11 +79,7 @@ def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
     """Return the gradients to print: each by itself if it needs no new names, the others with common names."""
     found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
     left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_notation(d, i)]
-    together = (
-        name_derivatives(d.listing, [Derivative(d.y, (d.wrt[i],)) for i in left])
-        if d.listing and left
-        else None
-    )
+    together = d.named_slopes(*(d.wrt[i] for i in left)) if left else None
     if together is None or len(together) > sum(len(str_text(d.canonical[i])) for i in left):
         return Briefs(tuple(found))
     texts, rows = together.text([""] * len(left)).split("\n"), formula_rows(together)
@@ -119,9 +113,7 @@ def _has_notation(d: DerivationRecord, index: int) -> bool:
 
 def _in_notation(d: DerivationRecord, index: int) -> Brief | None:
     """Return a gradient in the notation of its program, if this takes one line."""
-    if d.listing is None or not _has_notation(d, index):
-        return None
-    found = name_derivatives(d.listing, [Derivative(d.y, (d.wrt[index],))])
+    found = d.named_slopes(d.wrt[index]) if _has_notation(d, index) else None
     if found is None or found.lines:
         return None
     (notes,) = found.notes([d.gradient[index]])

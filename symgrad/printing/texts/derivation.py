@@ -27,7 +27,7 @@ from symgrad.printing.limits import (
 from symgrad.printing.pictures.picture import Highlight
 from symgrad.printing.pictures.svg import graph_svg
 from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
-from symgrad.printing.texts.rules import rule_rows, rules_text, spelled_rules
+from symgrad.printing.texts.rules import formula_latex, name_latex, rule_rows, rules_text, spelled_rules
 
 _COTANGENT = "COTANGENT"  # placeholder of the cotangent in a text, until it is written with a bar
 
@@ -87,8 +87,11 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     inputs = symbols_of([d.y, *d.wrt])
     if any(s.shape for s in inputs):
         lines += [*_wrapped("  ", ", ".join(str(s.declaration) for s in inputs)), ""]
-    if d.y in d.naming.names and d.y.args:
-        lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, GRADIENT_CHARACTERS)}")
+    called = d.called
+    if called is not None:
+        lines += _wrapped("  ", called.text([f"{d.naming.text(d.y)} = "]))
+    elif d.y in d.naming.names and d.y.args:
+        lines += _wrapped("  ", d.naming.definition(d.y, GRADIENT_CHARACTERS))
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
     for i, w in enumerate(d.wrt):
@@ -253,7 +256,7 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
         rule = step.rule.replace("_", r"\_")
         equation = f"&{cell_latex(d, node, whole=True)}"
         if node in d.naming.names and node.args:
-            equation = f"{latex_name(d.naming.names[node])} &= {cell_latex(d, node, whole=True)}"
+            equation = f"{name_latex(d.naming, node)} &= {cell_latex(d, node, whole=True)}"
         if step.is_map:
             added = _mapped(d, step)
         elif step.stretches or step.step.produced.guard is not None:
@@ -282,7 +285,11 @@ def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
         placeholder(node): _COTANGENT,
     }
     cotangent = latex_name(_COTANGENT)
-    text = latex(coefficient, known).replace(ELLIPSIS, r"\ldots ") if coefficient.args else cotangent
+    text = (
+        formula_latex(d.naming, coefficient, known).replace(ELLIPSIS, r"\ldots ")
+        if coefficient.args
+        else cotangent
+    )
     return text.replace(cotangent, rf"\overline{{{cell_latex(d, node)}}}")
 
 
@@ -295,8 +302,8 @@ def slope_latex(d: DerivationRecord, w: Node) -> str:
 def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: int = CELL_CHARACTERS) -> str:
     """Return a node as LaTeX: its name, or its expression, in which long parts are elided."""
     if node in d.naming.names and not (whole and node.args):
-        return latex_name(d.naming.names[node])
-    return latex(node, {**d.naming.numbers, **d.naming.abbreviated(node, width)}).replace(
+        return name_latex(d.naming, node)
+    return formula_latex(d.naming, node, {**d.naming.numbers, **d.naming.abbreviated(node, width)}).replace(
         ELLIPSIS, r"\ldots "
     )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.analysis.explain.by_hand import RuleLine
 from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.analysis.explain.naming import Naming
 from symgrad.ir.graph import Node
+from symgrad.ir.listing import Derivative
+from symgrad.ir.notation.literals import MUL
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import PAGE_CHARACTERS
@@ -61,19 +64,42 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
 
 
 def _latexs(line: RuleLine) -> list[str]:
-    names = line.naming.names
+    naming = line.naming
 
     def formula(node: Node) -> str:
-        others = {n: name for n, name in names.items() if n is not node}
-        return latex(node, {**line.naming.numbers, **others})
+        return formula_latex(naming, node, {**naming.numbers, **naming.names})
 
     of, by = line.line.of, line.line.by
-    below = latex_name(names[by]) if by in names else formula(by)
-    if line.name is not None:
+    below = name_latex(naming, by) if by in naming.names else formula(by)
+    if naming.is_call(of):
+        slope = derivative_latex(naming, naming.derivatives[of], [below])
+    elif line.name is not None:
         slope = leibniz(latex_name(line.name), [below])
     else:
         slope = rf"\frac{{\partial}}{{\partial {below}}}\left({formula(of)}\right)"
     return [slope, formula(line.line.applied), formula(line.line.derivative)]
+
+
+def name_latex(naming: Naming, node: Node) -> str:
+    """Return the name of a node as LaTeX; a derivative without a name of its own is a quotient."""
+    if naming.is_call(node):
+        return derivative_latex(naming, naming.derivatives[node])
+    return latex_name(naming.names[node])
+
+
+def derivative_latex(naming: Naming, of: Derivative, by: Sequence[str] = ()) -> str:
+    """Return a derivative, or its derivative by further variables, as a quotient in LaTeX."""
+    variables = [*(name_latex(naming, b) for b in of.by), *by]
+    if naming.is_call(of.y):
+        return derivative_latex(naming, naming.derivatives[of.y], variables)
+    return leibniz(latex_name(naming.names[of.y]), variables)
+
+
+def formula_latex(naming: Naming, node: Node, names: Mapping[Node, str]) -> str:
+    """Return a node as LaTeX, with nodes inside it written as names."""
+    inside = {n: text for n, text in names.items() if n is not node}
+    derived = {n: (name_latex(naming, n), MUL) for n in inside if naming.is_call(n)}
+    return latex(node, {n: text for n, text in inside.items() if n not in derived}, derived)
 
 
 def rules_text(rules: Sequence[SpelledRule]) -> list[str]:

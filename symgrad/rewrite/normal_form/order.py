@@ -1,7 +1,8 @@
 """Order terms and factors as a person writes them: by structure alone, never by identity, creation or hash.
 
 Factors: numbers, constants, roots of numbers, symbols, functions, sums; then arrays in the same order; then reductions
-of arrays. Within a group: by the symbols that they contain, then by their text, short before long. Terms: by falling
+of arrays. Within a group: by the symbols that they contain, then by their text, short before long; entries of one
+array are in the order of their indices. Terms: by falling
 degree, then like monomials lexicographically, with the constant last. The constant comes first if the other terms have
 no degree, as in `1 + exp(-x)`, or if the sum would open with a minus sign, as in `1 - x`.
 """
@@ -119,10 +120,16 @@ def _describe(node: Node, args: list[_Looks]) -> _Looks:
     for arg in args[1:]:
         if arg.names != names:
             names = tuple(sorted({*names, *arg.names})[:_NAMES])
-    text = f"{node.op.name}({','.join(a.text for a in args)})"
+    at = _positions(node) if node.op.name == "slice" else ""
+    text = f"{node.op.name}{at}({','.join(a.text for a in args)})"
     if node.op.name == "einsum" and not _is_chain(*node.params):
         text += str(node.params)  # A @ x comes before A.T @ x
     return _Looks(names, text[:_TEXT], _bounded(_degree(node, [a.degree for a in args])))
+
+
+def _positions(taken: Node) -> str:
+    """Return where a slice starts on each axis, for the order v[0]*v[1]*v[10]."""
+    return ",".join(f"{0 if start is None else start!s:>4}" for start, _, _ in taken.params[0])
 
 
 def _is_chain(labels: tuple[tuple[int, ...], ...], result: tuple[int, ...]) -> bool:

@@ -51,6 +51,62 @@ def test_named_values_have_a_line_each() -> None:
     ]
 
 
+STATE = """
+R = 8.314462618; a = 0.364; b = 4.267e-5
+T, rho : real(0, inf)
+alpha = (1 + 0.5*(1 - sqrt(T/304.13)))**2
+f = R*T*log(rho/(1 - b*rho)) - a*alpha*rho
+P = rho**2*grad(f, rho)
+dP = grad(P, rho)
+"""
+
+
+def test_a_derivative_inside_a_formula_is_written_as_one() -> None:
+    p = sg.parse(STATE)
+    d = sg.explain(p["P"], "rho")
+    again, product = d.rules
+    curvature = "R*T*(2*b*rho - 1)/(rho**2*(b*rho - 1)**2)"
+    assert (again.rule, str(again)) == ("higher derivative", f"d(grad(f, rho))/drho = {curvature}")
+    assert product.applied == f"2*rho*grad(f, rho) + rho**2*({curvature})"
+    assert str(d).split("\n")[2] == "  P = rho**2*grad(f, rho)"
+    assert d.steps[0].equation == "P = rho**2*grad(f, rho)"
+    at = {"T": 300.0, "rho": 2e3}
+    expected = sg.grad(sg.grad(p["f"], "rho"), "rho")(**at)
+    assert _value(again.derivative, at) == pytest.approx(expected, rel=1e-12)
+    assert r"2 \rho \frac{\partial f}{\partial \rho} + \rho^{2}" in d.latex()
+    assert r"\frac{\partial^{2} f}{\partial \rho^{2}} &= " in d.latex()
+
+
+def _value(text: str, at: dict[str, float]) -> float:
+    return float(sg.parse(f"{STATE}answer = {text}")["answer"](**at))
+
+
+def test_a_derivative_that_is_explained_is_written_as_one() -> None:
+    p = sg.parse(STATE)
+    assert "  dP = grad(P, rho)\n" in str(sg.explain(p["dP"], "T"))
+    slope = sg.explain(sg.grad(p["f"], "rho"), "T")
+    title, _, value, gradient, *_ = str(slope).split("\n")
+    assert title == "grad(f, rho), differentiated by T"
+    assert value == "  grad(f, rho) = R*T/(rho*(1 - b*rho)) - a*alpha"
+    assert gradient.startswith("  d(grad(f, rho))/dT = a*(3*sqrt(304.13)")
+    assert str(slope.adjoints[0]) == "alpha_bar = -a"
+    (product,) = [
+        str(a) for a in sg.explain(p["rho"] * sg.grad(p["f"], "rho"), "T").adjoints if a.of == "alpha"
+    ]
+    assert product == "alpha_bar = -a*rho"
+    rows = str(sg.explain(p["dP"], "T").report()).split("\n")
+    assert rows[3:6] == [
+        "  f = R*T*log(rho/(1 - b*rho)) - 0.364*alpha*rho",
+        "  P = rho**2*grad(f, rho)",
+        "  dP = grad(P, rho)",
+    ]
+
+
+def test_a_derivative_without_the_variable_stays_a_factor() -> None:
+    text = "q, v, m, k : real; L = m*v**2/2 - k*q**4/2; H = v*derivative(L, q, 2)*grad(L, v)"
+    assert [line.applied for line in sg.explain(text, "q").rules] == ["-12*k*q", "v*(-12*k*q)*grad(L, v)"]
+
+
 def test_the_page_ends_in_the_gradient_that_it_begins_with() -> None:
     text = str(sg.explain("I_0, V_T, R, v : real(0, inf)\nI = I_0*(exp(v/V_T) - 1) - v/R", "v"))
     head, _, derivation = text.partition("by the rules, from the inside out")

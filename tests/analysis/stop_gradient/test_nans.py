@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.analysis.explain.derivation import naming_of
+from symgrad.analysis.explain.naming import naming_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery
 from symgrad.checker.clock import now
 from symgrad.frontend.text import parse_program

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symgrad.analysis.explain.derivation import naming_of
+from symgrad.analysis.explain.naming import naming_of
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
 from symgrad.analysis.stop_gradient.placements.paths import PathGraph
 from symgrad.analysis.stop_gradient.placements.rewriting import stopped

@@ -49,7 +49,7 @@ SCIENCES = [
     Row("lens", "f, g : positive\nh = f*g/(f + g)", "f", "(g - h)/(f + g)"),
     Row("parallel resistors", "a, b : positive\nR = 1/(1/a + 1/b)", "a", "b**2/(a + b)**2"),
     Row("Michaelis-Menten", "V, K, S : positive\nv = V*S/(K + S)", "S", "(V - v)/(K + S)"),
-    Row("logistic growth", "N, r, K : positive\ng = r*N*(1 - N/K)", "N", "r*(K - 2*N)/K"),
+    Row("logistic growth", "N, r, K : positive\ng = r*N*(1 - N/K)", "N", "r*(1 - 2*N/K)"),
     Row(
         "van der Waals",
         "V, T, R, a, b : positive\np = R*T/(V - b) - a/V**2",
