@@ -25,7 +25,7 @@ import numpy as np
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.body import Body, bound_symbol, carried, closed, packed, unpacked
+from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
 from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_node, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
@@ -87,7 +87,7 @@ def recur(
     stacks = list(rows.values())
     read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
     node = recurrence(*first, *read, *operands, params=(length, int(reverse), body))
-    return carried(node)
+    return carry_values(node)
 
 
 def _real(x: Node) -> Node:
@@ -164,7 +164,7 @@ class _Steps:
         self.length, self.reverse, self.body = node.params
         self.starts, self.rows, self.operands = divide(node)
         self.shape = node.shape
-        self.values = carried(node)
+        self.values = carry_values(node)
 
     def before(self, values: Node) -> Node:
         """Return the values that the steps read, one row for each step."""
@@ -214,7 +214,7 @@ class _Steps:
                 return None, term.args[0]
         return self.end(term), self.before(term)
 
-    def stacks(self) -> dict[Node, Node]:
+    def step_rows(self) -> dict[Node, Node]:
         """Return what varies from step to step: the bound symbols, each with one row for each step."""
         before = {c: self.before(v) for c, v in zip(self.body.carries, self.values, strict=True)}
         return {**before, **dict(zip(self.body.rows, self.rows, strict=True))}
@@ -231,7 +231,7 @@ class _Steps:
         """Return the parts of an array of the shape of the node that belong to the carries."""
         shapes = [c.shape for c in self.body.carries]
         terms = [
-            [neg(p) if sign < 0 else p for p in unpacked(full(term, self.shape), shapes, 1)]
+            [neg(p) if sign < 0 else p for p in unpack_values(full(term, self.shape), shapes, 1)]
             for sign, term in signed_terms(whole)
         ]
         return [
@@ -251,7 +251,7 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     computed = {r: s for r, s in zip(body.results, now, strict=True) if r.args}
     found = pull_back(body.results, asked, [*body.carries, *read]).gradients
     pulled = substitute(substitute(found, computed), constants)
-    stacks = {**steps.stacks(), **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}}
+    stacks = {**steps.step_rows(), **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}}
     starts: list[Node] = []
     results: list[Node] = []
     for carry, part, formula in zip(body.carries, steps.parts(cotangent), pulled, strict=False):
@@ -301,11 +301,11 @@ def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
         [_ZERO if t is None else t for t in tangents[: len(moved)]],
         moved,
         pushed,
-        {**steps.stacks(), **rows},
+        {**steps.step_rows(), **rows},
         steps.length,
         reverse=bool(steps.reverse),
     )
-    return packed(found, 1)
+    return pack_values(found, 1)
 
 
 def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
@@ -340,7 +340,7 @@ def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     )
     # The axis of the steps comes after those of the stack.
     moved = [transpose(f, [*range(1, depth + 1), 0, *range(depth + 1, len(f.shape))]) for f in found]
-    return packed(moved, depth + 1)
+    return pack_values(moved, depth + 1)
 
 
 def _shape(shapes: tuple[Shape, ...], length: Size, _reverse: int, body: Body) -> Shape:
@@ -388,7 +388,7 @@ def _rows(_node: Node, _places: Sequence[int | None]) -> None:
     return None  # a value depends on all rows before it
 
 
-def _written(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
+def _call_text(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
     """Return a call for places where a program would have lines (`symgrad.ir.notation.recurrences`)."""
     return [f"{node.op.name}(", *separated(node.args), ")"], ATOM
 
@@ -414,7 +414,7 @@ recurrence: Op = joint(
     entries="computed",
     total="of regular",
     native=Loop(),
-    written=_written,
+    written=_call_text,
     source=None,
     facts=facts(),
 )

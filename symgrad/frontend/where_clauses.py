@@ -36,11 +36,11 @@ def _reordered(tokens: Iterable[Token]) -> Iterator[Token]:
     names = {name for line in below for name in _defined(line)}
     reads = (i for i, line in enumerate(above) if not names.isdisjoint(_read(line)))
     at = next(reads, max(len(above) - 1, 0))
-    for line in (*above[:at], *_upwards(below), *above[at:]):
+    for line in (*above[:at], *_bottom_up(below), *above[at:]):
         yield from line
 
 
-def _upwards(lines: Sequence[list[Token]]) -> Iterator[list[Token]]:
+def _bottom_up(lines: Sequence[list[Token]]) -> Iterator[list[Token]]:
     """Yield lines in reverse order; the first values of a recurrence stay above its other line."""
     group: list[list[Token]] = []
     for line in reversed(lines):

@@ -149,12 +149,12 @@ def bodies_in(nodes: Iterable[Node]) -> Iterator[Body]:
             pending += topological(node.params[-1].results)
 
 
-def packed(values: Sequence[Node], axis: int) -> Node:
+def pack_values(values: Sequence[Node], axis: int) -> Node:
     """Return values side by side: their axes from ``axis`` on become one. A single value keeps its shape."""
     return values[0] if len(values) == 1 else OPS["pack"](*values, params=(axis,))
 
 
-def unpacked(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]:
+def unpack_values(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]:
     """Return the values that are side by side from ``axis`` on, with their shapes."""
     if len(shapes) == 1:
         return [whole]
@@ -163,9 +163,9 @@ def unpacked(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]:
     return [OPS["part"](whole, params=(k, tuple(shapes), axis)) for k in range(len(shapes))]
 
 
-def carried(node: Node) -> list[Node]:
+def carry_values(node: Node) -> list[Node]:
     """Return all values of each carry of a recurrence."""
-    return unpacked(node, [c.shape for c in node.params[-1].carries], 1)
+    return unpack_values(node, [c.shape for c in node.params[-1].carries], 1)
 
 
 def _numbered(roles: Sequence[str]) -> list[tuple[str, int]]:

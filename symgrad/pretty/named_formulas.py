@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from symgrad.ir.body import carried, packed
+from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import expression_text, parts_named
@@ -114,7 +114,7 @@ def _recurrences(
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
         names = names_for(changed, {}, taken)
-        own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carried(node), strict=True)]
+        own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carry_values(node), strict=True)]
         shown = recurrence_lines(
             changed,
             names,
@@ -126,8 +126,8 @@ def _recurrences(
         written[first], read[first] = shown, args
         for other in others:
             written[other], read[other] = [], (first,)
-        table[node] = packed(own, 1)
-        table.update(zip(carried(node), own, strict=True))
+        table[node] = pack_values(own, 1)
+        table.update(zip(carry_values(node), own, strict=True))
     for name, body in lines:
         (new,) = substitute([body], table)
         read[name], written[name] = (new,), [f"{name.name} = {spelling.text(new)}"]

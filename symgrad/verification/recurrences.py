@@ -7,14 +7,15 @@ for all values of these names. All claims are about formulas without recurrences
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import divide, rows_of
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
-from symgrad.ir.body import Body, carried
+from symgrad.ir.body import Body, bodies_in, carry_values
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.recurrences import is_recurrence
@@ -38,6 +39,12 @@ _UNROLLED = 12
 def has_recurrences(nodes: Sequence[Node]) -> bool:
     """Tell whether formulas contain recurrences."""
     return any(map(is_recurrence, topological(nodes)))
+
+
+def stops_in_recurrences(nodes: Sequence[Node]) -> bool:
+    """Tell whether formulas with recurrences contain `stop_gradient`, also in a step."""
+    inside = [n for body in bodies_in(topological(nodes)) for n in topological(body.results)]
+    return has_recurrences(nodes) and any("stops" in n.op.facts for n in (*topological(nodes), *inside))
 
 
 def decide_recurrences(
@@ -142,17 +149,22 @@ def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
     """Return the claims of a proof by induction, with verdicts: recurrences with equal values get common names."""
     names = {s.name for s in symbols_of([a, b])}
     table: dict[Node, Node] = {}
-    classes: list[tuple[Node, list[Node]]] = []  # a recurrence, and the names of its carries
+    classes: list[_Class] = []
     claims: dict[str, Verdict] = {}
     for node in [n for n in topological([a, b]) if is_recurrence(n)]:
         (here,) = substitute([node], table)
         found = next(
-            ((c, f) for n, c in classes if (f := _same_steps(n, c, here, names, end)) is not None), None
+            (
+                (known[1], f)
+                for known in classes
+                if (f := _same_steps(known, here, classes, names, end)) is not None
+            ),
+            None,
         )
         if found is None:
             common = [
                 symbol(Declaration(free_name(f"values{k or ''}", names), REAL, c.shape))
-                for k, c in enumerate(carried(node))
+                for k, c in enumerate(carry_values(node))
             ]
             names.update(c.name for c in common)
             classes.append((here, common))
@@ -160,9 +172,9 @@ def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
             common, proved = found
             number = len(claims)
             claims.update((f"{key} ({number})", verdict) for key, verdict in proved.items())
-        table.update(zip(carried(node), common, strict=True))
+        table.update(zip(carry_values(node), common, strict=True))
     rest = substitute([a, b], table)
-    left, right = rest
+    left, right = rest = substitute(rest, _computed_rows(classes))
     if has_recurrences(rest):
         return {
             "what reads the values": Verdict("undecided", "the values of several carries are read together")
@@ -171,21 +183,92 @@ def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
     return claims
 
 
-def _same_steps(
-    a: Node, values: Sequence[Node], b: Node, names: set[str], end: float
-) -> dict[str, Verdict] | None:
-    """Return the proved claims by which two recurrences have equal values; None if they are not proved.
+def _computed_rows(classes: Sequence[_Class]) -> dict[Node, Node]:
+    """Return all values but the first ones of known recurrences, as formulas of the values before them."""
+    found: dict[Node, Node] = {}
+    for node, values in classes:
+        length, reverse, body = node.params
+        assert isinstance(body, Body)
+        _, rows, operands = divide(node)
+        results = substitute(body.results, dict(zip(body.operands, operands, strict=True)))
+        before = (rows_of(v, length, above=bool(reverse)) for v in values)
+        stacks = {**dict(zip(body.carries, before, strict=True)), **dict(zip(body.rows, rows, strict=True))}
+        after = (rows_of(v, length, above=not reverse) for v in values)
+        found.update(zip(after, batch(results, stacks, (length,)), strict=True))
+    return found
+
+
+_Class: TypeAlias = "tuple[Node, Sequence[Node]]"
+"""A recurrence, and the names of the values of its carries."""
+
+
+class _StepRows:
+    """Symbols for rows of arrays at one step; a value that a known recurrence computes is its formula.
 
     Args:
-        a: one recurrence.
-        values: the names of its values, which the other one may read.
-        b: the other one.
+        length: the number of steps.
+        classes: the known recurrences.
+        names: the names in use.
+    """
+
+    def __init__(self, length: Size, classes: Sequence[_Class], names: Collection[str]) -> None:
+        self._names = set(names)
+        self._made: dict[Node, Node] = {}
+        self._computed: dict[Node, tuple[Node, int]] = {}
+        self._values = {node: values for node, values in classes if node.params[0] == length}
+        for node, values in self._values.items():
+            after = (rows_of(v, length, above=not node.params[1]) for v in values)
+            self._computed.update({x: (node, k) for k, x in enumerate(after)})
+
+    def new(self, word: str, shape: Shape, kind: str) -> Node:
+        """Return a new symbol."""
+        name = free_name(word, self._names)
+        self._names.add(name)
+        return symbol(Declaration(name, REAL if kind == "real" else INT, shape))
+
+    def set_row(self, array: Node, row: Node) -> None:
+        """Set the row of an array."""
+        self._made[array] = row
+
+    def of(self, array: Node, like: Node) -> Node:
+        """Return the row of an array; ``like`` has its shape and kind."""
+        if array not in self._made:
+            found = self._computed.get(array)
+            self._made[array] = (
+                self.new("row", like.shape, like.dtype) if found is None else self.results(found[0])[found[1]]
+            )
+        return self._made[array]
+
+    def results(self, node: Node, before: Sequence[Node] | None = None) -> list[Node]:
+        """Return the values that a step of a recurrence computes."""
+        length, reverse, body = node.params
+        assert isinstance(body, Body)
+        _, rows, operands = divide(node)
+        if before is None:
+            values = self._values[node]
+            arrays = [rows_of(v, length, above=bool(reverse)) for v in values]
+            before = [self.of(x, c) for x, c in zip(arrays, body.carries, strict=True)]
+        read = [self.of(x, r) for x, r in zip(rows, body.rows, strict=True)]
+        return body.applied([*before, *read, *operands])
+
+
+def _same_steps(
+    known: _Class, b: Node, classes: Sequence[_Class], names: Collection[str], end: float
+) -> dict[str, Verdict] | None:
+    """Return the proved claims by which a recurrence has the values of a known one; None if they are not proved.
+
+    Args:
+        known: the known recurrence.
+        b: the recurrence, in terms of the names of the values of known ones.
+        classes: all known recurrences.
         names: the names in use.
         end: the time limit.
     """
+    a, values = known
     if a.params[:2] != b.params[:2]:
         return None
-    one, other = a.params[2], b.params[2]
+    length, reverse, one = a.params
+    other = b.params[2]
     assert isinstance(one, Body)
     assert isinstance(other, Body)
     shapes = [c.shape for c in one.carries]
@@ -193,32 +276,19 @@ def _same_steps(
         return None
     if a is b:
         return {}
-    made: dict[Node | int, Node] = {}
-
-    def named(key: Node | int, shape: Shape, dtype: str) -> Node:
-        if key not in made:
-            name = free_name(
-                "before" if isinstance(key, int) else "row", names | {s.name for s in made.values()}
-            )
-            made[key] = symbol(Declaration(name, REAL if dtype == "real" else INT, shape))
-        return made[key]
-
-    results: list[list[Node]] = []
-    starts: list[Sequence[Node]] = []
-    before = [named(k, shape, "real") for k, shape in enumerate(shapes)]
-    length, reverse, _ = a.params
-    known = dict(zip((rows_of(v, length, above=bool(reverse)) for v in values), before, strict=True))
-    for node, body in ((a, one), (b, other)):
-        first, rows, operands = divide(node)
-        starts.append(first)
-        read = [known.get(x) or named(x, r.shape, r.dtype) for x, r in zip(rows, body.rows, strict=True)]
-        results.append(body.applied([*before, *read, *operands]))
-        # The other recurrence may also read the values that this step computes.
-        known.update(zip((rows_of(v, length, above=not reverse) for v in values), results[0], strict=True))
+    rows = _StepRows(length, [c for c in classes if c[0] is not a], names)
+    before = [rows.new("before", shape, "real") for shape in shapes]
+    # The other recurrence may read the values of this one, before the step and after it.
+    for v, symbol_ in zip(values, before, strict=True):
+        rows.set_row(rows_of(v, length, above=bool(reverse)), symbol_)
+    left = rows.results(a, before)
+    for v, result in zip(values, left, strict=True):
+        rows.set_row(rows_of(v, length, above=not reverse), result)
+    right = rows.results(b, before)
     found: dict[str, Verdict] = {}
     pairs = [
-        *(("first values", x, y) for x, y in zip(*starts, strict=True)),
-        *(("one step", x, y) for x, y in zip(*results, strict=True)),
+        *(("first values", x, y) for x, y in zip(divide(a)[0], divide(b)[0], strict=True)),
+        *(("one step", x, y) for x, y in zip(left, right, strict=True)),
     ]
     for key, x, y in pairs:
         verdict = _decided(x, y, end)

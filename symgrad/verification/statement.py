@@ -9,12 +9,14 @@ from typing import Any, cast
 from symgrad.checker.program.distributions import ProofDistribution
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SIZE, SYMBOL, Node
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import End
 from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.distribution_params import conditions_on
+from symgrad.support.errors import UnsupportedError
 from symgrad.verification.softmax_masks import without_infinities
 
 
@@ -64,6 +66,12 @@ def program_of(
             params = (str(node.params[0]),)
         elif node.op is SIZE:
             params = (str(length(node.params[0])),)
+        elif is_recurrence(node):
+            raise UnsupportedError(
+                "a formula with a recurrence, whose steps no single statement has",
+                expected="equal or verify of real values",
+                cure="compare values with equal, or derivatives with verify",
+            )
         else:
             params = tuple(_static(p, length) for p in node.params)
         steps.append(ProofStep(node.op.name, args, params, shape, node.dtype))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import symgrad as sg
@@ -17,7 +19,7 @@ h = V**2*alpha
 POLAR = "x, y, a, b : real; r = sqrt(x**2 + y**2); f = r - a; g = atan(y/x) - b*r"
 
 
-def gas() -> tuple[sg.Program, sg.Implicit]:
+def gas() -> tuple[sg.Program, Any]:
     p = sg.parse(GAS)
     return p, sg.implicit(p["residual"], "V", start=0.025)
 

@@ -37,7 +37,7 @@ def sized(nodes: list[Node]) -> list[Node]:
 
 def values_for(nodes: list[Node]) -> dict[Node, Any]:
     rng = np.random.default_rng(1)
-    return {s: rng.uniform(0.2, 0.8, size=s.shape) for s in symbols_of(nodes)}
+    return {s: rng.uniform(0.2, 0.8, size=tuple(map(int, s.shape))) for s in symbols_of(nodes)}  # type: ignore[arg-type]
 
 
 def close(found: list[Any], wanted: list[Any], rtol: float = 1e-11) -> None:
@@ -99,7 +99,8 @@ def test_programs_and_gradients_are_read_back(name: str) -> None:
             read = sg.parse(text if alone else f"{dedent(RECURRENCES[name])}\n{text}").last
             both = sized([read.node, slope.node])
             values = values_for(both)
-            close(*([e] for e in evaluate(both, values)))
+            found, wanted = evaluate(both, values)
+            close([found], [wanted])
 
 
 @pytest.mark.parametrize("length", [0, 1, 2])

@@ -8,9 +8,17 @@ from symgrad import errors
 from symgrad.errors import NestingError, NumberTooLargeError, ProgramSyntaxError, SymgradError, UsageError
 from symgrad.frontend import text as notation
 from symgrad.frontend.text import parse_expression, parse_program
-from tests.errors.program_messages import calls, characters, declarations, grammar, meaning, python
+from tests.errors.program_messages import (
+    calls,
+    characters,
+    declarations,
+    grammar,
+    meaning,
+    python,
+    recurrences,
+)
 
-KINDS = (characters, grammar, calls, declarations, python, meaning)
+KINDS = (characters, grammar, calls, declarations, python, meaning, recurrences)
 CASES = [case for kind in KINDS for case in kind.CASES]
 
 

@@ -74,7 +74,7 @@ def test_the_text_is_the_derivative(name: str) -> None:
     text, expr, _ = _made(name)
     again = sg.parse(f"{text}\nanswer = {expr}")["answer"]
     rng = np.random.default_rng(1)
-    at = {str(s.name): rng.uniform(0.5, 2.0, tuple(map(int, s.shape))) for s in expr.inputs}
+    at = {str(s.name): rng.uniform(0.5, 2.0, tuple(int(str(n)) for n in s.shape)) for s in expr.inputs}
     known = {str(s.name): at.get(str(s.name), 1.0) for s in again.inputs}
     np.testing.assert_allclose(again(**known), expr(**at), rtol=1e-12)
 

@@ -90,7 +90,7 @@ def scan(
             raise ShapeError(
                 f"value {k} of the carry has the shape {start.shape}, and the shape {result.shape} after a step",
                 expected="the same shape in all steps",
-                cure="give it this shape at the start: sg.zeros(...), or reshape it in the step",
+                cure="give it this shape at the start, or reshape it in the step",
             )
     of = [*given, *results, *outputs]
     # A loop is built once for all its results.

@@ -71,7 +71,7 @@ class _SyntaxOnly:
         """Check the syntax of the body; its meaning is checked at each call."""
 
 
-class Body:
+class SingleExpression:
     """Builds one expression, such as the body of a function, with the actions of the expression reader."""
 
     def __init__(self, reader: FunctionRules) -> None:
@@ -223,7 +223,7 @@ class FunctionRules(DeclarationRules):
         given = [_parameter(k, v) for k, v in enumerate(values)] if differentiates else values
         outer, self.local = self.local, dict(zip(map(str, function.parameters), given, strict=True))
         self._depth += 1
-        body = Body(self)
+        body = SingleExpression(self)
         parse(function.body, body)
         self._depth -= 1
         self.local = outer

@@ -88,7 +88,7 @@ class RecurrenceSteps:
         for name, formula in self._formulas:
             self.now[name] = (
                 full(self._converted(formula), self.before[name][0].shape)
-                if not _wider(formula, self.before[name][0])
+                if not _is_larger(formula, self.before[name][0])
                 else self._converted(formula)
             )
         names = [n for n in self.order if n in self.now]
@@ -168,15 +168,17 @@ class RecurrenceSteps:
             found = self.now.get(name) if lag == 0 else None
             if found is None and isinstance(lag, int) and 1 <= lag <= len(self.before[name]):
                 found = self.before[name][lag - 1]
+            if found is None and (not isinstance(lag, int) or lag <= 0):
+                raise CycleError(
+                    f"'{name}' reads its future",
+                    expected=f"values of earlier steps: {name}[{self.loop.name}-1]",
+                    cure="read what is computed before",
+                )
             if found is None:
                 raise CycleError(
-                    f"'{name}' reads its future"
-                    if not isinstance(lag, int) or lag <= 0
-                    else f"'{name}' reads {lag} steps back, and has {len(self.before[name])} first values",
-                    expected=f"values of earlier steps: {name}[{self.loop.name}-1]",
-                    cure="read what is computed before"
-                    if not isinstance(lag, int) or lag <= 0
-                    else f"give {lag} first values",
+                    f"'{name}' reads {lag} steps back, and has fewer first values: {len(self.before[name])}",
+                    expected=f"{lag} first values",
+                    cure="give more of them, each on a line above",
                 )
         others = node.args[2:]
         return gather(found, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else found
@@ -228,5 +230,5 @@ class RecurrenceSteps:
         return known if rows.dtype != "bool" else gt(known, number(0))
 
 
-def _wider(formula: Node, carry: Node) -> bool:
+def _is_larger(formula: Node, carry: Node) -> bool:
     return broadcast_shapes([formula.shape, carry.shape]) != carry.shape

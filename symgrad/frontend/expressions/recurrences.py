@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symgrad.frontend.expressions.functions import Body, FunctionRules
+from symgrad.frontend.expressions.functions import FunctionRules, SingleExpression
 from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange
 from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.terms import Term, Token, span_of
@@ -56,7 +56,10 @@ class RecurrenceRules(FunctionRules):
             return
         if position is None:
             self._refuse(
-                line.name, "the position of a first value is no whole number or size", f"{line.name}[0] = ..."
+                line.name,
+                "the position of a first value is no whole number or size",
+                f"{line.name}[0] = ...",
+                "write a whole number between the brackets",
             )
             return
         if str(line.name) not in self.starts:
@@ -114,7 +117,9 @@ class RecurrenceRules(FunctionRules):
     def _loop(self, clause: Sequence[Token]) -> StepRange | None:
         at = next((k for k, token in enumerate(clause) if token.type == "RANGE"), None)
         if at is None or len(clause) < 5 or clause[1].type != "IN":
-            self._refuse(clause[0], "the range of a recurrence is not complete", "for t in 1..T")
+            self._refuse(
+                clause[0], "the range of a recurrence is not complete", "for t in 1..T", "write both ends"
+            )
             return None
         name = clause[0]
         ends: list[Size] = []
@@ -128,6 +133,7 @@ class RecurrenceRules(FunctionRules):
                     part[0] if part else name,
                     "the end of a range is no size",
                     "whole numbers and sizes: 1..T",
+                    "write a whole number, or the name of a size",
                 )
                 return None
             ends.append(size)
@@ -140,7 +146,10 @@ class RecurrenceRules(FunctionRules):
             reverse = first > last and (first, last) != (1, 0)  # 1..0 has no step
         elif least is None and not reverse and not isinstance(first, int):
             self._refuse(
-                name, "nothing says in which order these steps run", "a whole number at one end: 1..T, T..1"
+                name,
+                "nothing says in which order these steps run",
+                "a whole number at one end: 1..T, T..1",
+                "begin or end the range with a whole number",
             )
             return None
         return StepRange(name, first, last, reverse, size_max(back if reverse else steps, 0))
@@ -173,6 +182,7 @@ class RecurrenceRules(FunctionRules):
                         line.name,
                         "the left side of a recurrence is one position in each step",
                         f"{line.name}[{loop.name}] = ... for {loop.name} in ...",
+                        "write the position itself, or one a fixed number of steps away",
                     )
                     return None
                 starts = {p: term.node for p, (_, term) in self.starts[str(line.name)].items()}
@@ -185,12 +195,12 @@ class RecurrenceRules(FunctionRules):
             self.local = outer
 
     def _formula(self, tokens: Sequence[Token]) -> Term:
-        body = Body(self)
+        body = SingleExpression(self)
         parse(tokens, body)
         return body.value
 
-    def _refuse(self, token: Token, what: str, expected: str) -> None:
-        self.wrong_token(ProgramSyntaxError, what, token, expected=expected, cure="write it like this")
+    def _refuse(self, token: Token, what: str, expected: str, cure: str) -> None:
+        self.wrong_token(ProgramSyntaxError, what, token, expected=expected, cure=cure)
 
     def _no_start(self, line: StepDefinition, loop: StepRange) -> None:
         before = loop.first if loop.reverse else "0"

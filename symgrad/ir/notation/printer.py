@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
-from symgrad.ir.body import carried
+from symgrad.ir.body import carry_values
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
@@ -31,9 +31,9 @@ from symgrad.ir.notation.recurrences import (
     is_recurrence,
     letter_for,
     names_for,
+    pack_names,
     recurrence_lines,
     rows_read,
-    whole_of,
 )
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
@@ -333,13 +333,13 @@ def _recurrences(order: Iterable[Node], named: Mapping[Node, str], taken: set[st
     for node in order:
         if not is_recurrence(node):
             continue
-        carries = carried(node)
+        carries = carry_values(node)
         new = names_for(node, {**named, **found.names}, taken)
         own = [named.get(c) or name for c, name in zip(carries, new, strict=True)]
         found.lines[node] = own
         found.names.update(zip(carries, own, strict=True))
         if len(own) > 1:
-            found.names[node] = expression_text(whole_of(node, own))
+            found.names[node] = expression_text(pack_names(node, own))
         found.rows.update(x for x in rows_read(node) if x.op is not SYMBOL)
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 
-from symgrad.ir.body import Body, carried, packed
+from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
 from symgrad.ir.sizes import Extent, Size, SizeAtom, size_sum
@@ -32,10 +32,12 @@ def recurrence_of(node: Node) -> tuple[Node, int] | None:
     return (node, 0) if is_recurrence(node) and len(node.params[-1].carries) == 1 else None
 
 
-def whole_of(node: Node, names: Sequence[str]) -> Node:
+def pack_names(node: Node, names: Sequence[str]) -> Node:
     """Return the values of all carries side by side, as a formula over the names of the carries."""
-    parts = (symbol(Declaration(name, shape=c.shape)) for name, c in zip(names, carried(node), strict=True))
-    return packed(list(parts), 1)
+    parts = (
+        symbol(Declaration(name, shape=c.shape)) for name, c in zip(names, carry_values(node), strict=True)
+    )
+    return pack_values(list(parts), 1)
 
 
 def letter_for(taken: Iterable[str]) -> str:
@@ -48,7 +50,7 @@ def rows_read(node: Node) -> list[Node]:
     """Return the arrays whose rows the steps of a recurrence read: those that need a name."""
     body: Body = node.params[-1]
     first = len(body.carries)
-    return [_base(x)[0] for x in node.args[first : first + len(body.rows)] if not _is_counter(x)]
+    return [_base(x)[0] for x in node.args[first : first + len(body.rows)] if not _counts_rows(x)]
 
 
 def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[str]:
@@ -132,7 +134,7 @@ def step_formulas(node: Node, names: Sequence[str], text: Callable[[Node], str],
 
     values = {c: marked(f"{name}[{before}]", c) for name, c in zip(names, body.carries, strict=True)}
     for row, x in zip(body.rows, given[:rows], strict=True):
-        if _is_counter(x):
+        if _counts_rows(x):
             first = _first_count(x)
             values[OPS["add"](row, as_node(1 - first))] = t
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
@@ -181,7 +183,7 @@ def _from_end(begin: Size) -> bool:
     return isinstance(begin, int) and begin < 0
 
 
-def _is_counter(x: Node) -> bool:
+def _counts_rows(x: Node) -> bool:
     """Tell whether rows are consecutive whole numbers."""
     if x.op.name == "add" and x.args[1].is_number() and x.args[1].dtype == "int":
         x = x.args[0]

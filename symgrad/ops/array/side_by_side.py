@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.body import unpacked
+from symgrad.ir.body import unpack_values
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ops.array.along import objects
@@ -43,7 +43,7 @@ def _pack_push(node: Node, tangents: Sequence[Node | None]) -> Node:
 def _pack_pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     (axis,) = node.params
     shapes = [a.shape[axis:] for a in node.args]
-    parts = unpacked(full(cotangent, node.shape), shapes, axis)
+    parts = unpack_values(full(cotangent, node.shape), shapes, axis)
     return [p if w else None for p, w in zip(parts, wanted, strict=True)]
 
 
@@ -106,7 +106,7 @@ def _part_pull(node: Node, _i: int, cotangent: Node) -> Node:
 
 def _part_of(node: Node, whole: Node, axis: int) -> Node:
     number: int = node.params[0]
-    return unpacked(whole, node.params[1], axis)[number]
+    return unpack_values(whole, node.params[1], axis)[number]
 
 
 def _part_native(node: Node, args: tuple[Node, ...]) -> Node:

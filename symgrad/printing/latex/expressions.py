@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
-from symgrad.ir.body import carried
+from symgrad.ir.body import carry_values
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, step_formulas
@@ -30,10 +30,10 @@ from symgrad.printing.latex.pieces import (
     HADAMARD,
     OPEN,
     SIGNED,
-    accented,
     entry_text,
     juxtapose,
     latex_number,
+    with_accent,
     within,
 )
 from symgrad.printing.latex.pieces import Written as _Written
@@ -114,8 +114,8 @@ def latex(
             continue
         if n in own:
             lines += _recurrence_rows(n, own[n], written, {*read, *sizes, *beside, *called})
-            for carry, name in zip(carried(n), own[n], strict=True):
-                written[carry] = (accented(glyphs.name(name)), ATOM)
+            for carry, name in zip(carry_values(n), own[n], strict=True):
+                written[carry] = (with_accent(glyphs.name(name)), ATOM)
                 written.opaque.add(carry)
             if n in written:
                 continue
@@ -149,8 +149,8 @@ def _named_recurrences(
     for node in order:
         if is_recurrence(node):
             new = names_for(node, called, taken)
-            found[node] = [arrays.get(c) or name for c, name in zip(carried(node), new, strict=True)]
-            called.update(zip(carried(node), found[node], strict=True))
+            found[node] = [arrays.get(c) or name for c, name in zip(carry_values(node), new, strict=True)]
+            called.update(zip(carry_values(node), found[node], strict=True))
     return found
 
 
@@ -174,16 +174,16 @@ def _recurrence_rows(node: Node, names: Sequence[str], written: Texts, beside: C
         name = symbol_.name if symbol_.op is SYMBOL else ""
         if name.endswith("]"):
             array, _, place = name[:-1].partition("[")
-            base = marks.get(array) or accented(glyphs.name(array))
+            base = marks.get(array) or with_accent(glyphs.name(array))
             spelled[symbol_] = (entry_text(base, place), ATOM)
     first, now = (end, f"{letter}-1") if reverse else ("0", letter)
     starts = [
-        f"{entry_text(accented(glyphs.name(name)), first)} &= {written[s][0]}"
+        f"{entry_text(with_accent(glyphs.name(name)), first)} &= {written[s][0]}"
         for name, s in zip(names, node.args, strict=False)
     ]
     span = rf"{end}, \dots, 1" if reverse else rf"1, \dots, {end}"
     steps = [
-        f"{entry_text(accented(glyphs.name(name)), now)} &= {latex(r, spelled=spelled, beside=beside)}"
+        f"{entry_text(with_accent(glyphs.name(name)), now)} &= {latex(r, spelled=spelled, beside=beside)}"
         for name, r in zip(names, step, strict=True)
     ]
     return [*starts, *steps[:-1], rf"{steps[-1]}, \quad {letter} = {span}"]

@@ -81,11 +81,11 @@ def _letter(part: str) -> str:
 _ACCENTED = re.compile(r"(\\?[a-zA-Z]+)_\{\\mathrm\{(bar|dot)\}\}")
 
 
-def accented(name: str) -> str:
+def with_accent(name: str) -> str:
     r"""Return the name of an adjoint or tangent with an accent.
 
     Example:
-        >>> accented(r"h_{\mathrm{bar}}"), accented("h")
+        >>> with_accent(r"h_{\mathrm{bar}}"), with_accent("h")
         ('\\bar{h}', 'h')
     """
     found = _ACCENTED.fullmatch(name)

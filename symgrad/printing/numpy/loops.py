@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from symgrad.autodiff.recurrences import divide
-from symgrad.ir.body import Body, carried
+from symgrad.ir.body import Body, carry_values
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.literals import ATOM
 from symgrad.ir.sizes import Size, size_sum
@@ -18,13 +18,13 @@ class LoopContext(Protocol):
 
     Attributes:
         lines: the lines.
-        written: the text of each node, and its precedence.
+        texts: the text of each node, and its precedence.
         variables: names for nodes that are not written yet.
         count: the number of uses of each node.
     """
 
     lines: list[str]
-    written: dict[Node, tuple[str, int]]
+    texts: dict[Node, tuple[str, int]]
     variables: dict[Node, str]
     count: dict[Node, int]
 
@@ -63,7 +63,7 @@ def write_recurrence(node: Node, writer: LoopContext) -> list[str]:
     last = writer.size(size_sum([length, 1]))
     arrays: list[str] = []
     first = count if reverse else "0"
-    for start, carry, values in zip(starts, body.carries, carried(node), strict=True):
+    for start, carry, values in zip(starts, body.carries, carry_values(node), strict=True):
         shape = ", ".join([last, *map(writer.size, carry.shape)])
         empty = f"np.empty(({shape}))" if carry.shape else f"np.empty({shape})"
         name = writer.variables.pop(values, None)
@@ -76,11 +76,11 @@ def write_recurrence(node: Node, writer: LoopContext) -> list[str]:
     at = writer.unused("i")
     before, after = (f"{at} + 1", at) if reverse else (at, f"{at} + 1")
     for carry, array in zip(body.carries, arrays, strict=True):
-        writer.written[carry] = (f"{array}[{before}]", ATOM)
+        writer.texts[carry] = (f"{array}[{before}]", ATOM)
     for row, stack in zip(body.rows, rows, strict=True):
-        writer.written[row] = (f"{writer.of(stack, ATOM)}[{at}]", ATOM)
+        writer.texts[row] = (f"{writer.of(stack, ATOM)}[{at}]", ATOM)
     for operand, value in zip(body.operands, operands, strict=True):
-        writer.written[operand] = writer.written[value]
+        writer.texts[operand] = writer.texts[value]
     outer, writer.lines = writer.lines, []
     writer.count.update(uses(list(body.results)))
     writer.write_all(body.results)
@@ -90,5 +90,5 @@ def write_recurrence(node: Node, writer: LoopContext) -> list[str]:
     writer.lines = outer
     for inner in topological(body.results):  # other bodies have the same symbols
         if inner.args or inner.op is SYMBOL:
-            writer.written.pop(inner, None)
+            writer.texts.pop(inner, None)
     return arrays

@@ -184,7 +184,7 @@ class SourceWriter:
         order = topological(nodes)
         order = [*order, *(n for body in bodies_in(order) for n in topological(body.results))]
         self.count = uses(nodes)
-        self.carried: dict[Node, list[str]] = {}
+        self.carries: dict[Node, list[str]] = {}
         self.outputs = set(nodes)
         self.helpers: dict[str, str] = {}
         self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
@@ -204,7 +204,7 @@ class SourceWriter:
         self.bind_sizes(order)
         self.lines: list[str] = []
         self.variables: dict[Node, str] = {}
-        self.written: dict[Node, _Text] = {}
+        self.texts: dict[Node, _Text] = {}
         self.steps = 0
         for node in order:
             text = names.get(node, "")
@@ -215,8 +215,8 @@ class SourceWriter:
 
     def write_all(self, nodes: Sequence[Node]) -> None:
         """Write nodes and their arguments; arguments come first."""
-        for node in topological(nodes, until=self.written):
-            if node in self.written:
+        for node in topological(nodes, until=self.texts):
+            if node in self.texts:
                 continue
             text, rank = self.write(node)
             if node in self.variables and (node not in self.outputs or self.count[node] > 1):
@@ -226,7 +226,7 @@ class SourceWriter:
                 self.count[node] > 1 or len(text) > NUMPY_CHARACTERS
             ):
                 text, rank = self.temporary(text), ATOM
-            self.written[node] = (text, rank)
+            self.texts[node] = (text, rank)
 
     def bind_sizes(self, order: list[Node]) -> None:
         """Name each size that is read, after the first axis that has it."""
@@ -259,7 +259,7 @@ class SourceWriter:
         """Return the text of an argument of an op on arrays."""
         if node.op is NUMBER:
             return self.array(node)
-        return within(*self.written[node], rank)
+        return within(*self.texts[node], rank)
 
     def size(self, size: Size) -> str:
         """Return a size as an expression."""
@@ -282,12 +282,12 @@ class SourceWriter:
 
     def result(self, node: Node) -> str:
         if is_view(node):  # the caller may write to a result
-            return f"{within(*self.written[node], ATOM)}.copy()"
-        return self.array(node) if node.op is NUMBER else self.written[node][0]
+            return f"{within(*self.texts[node], ATOM)}.copy()"
+        return self.array(node) if node.op is NUMBER else self.texts[node][0]
 
     def array(self, node: Node) -> str:
         """Write a number as NumPy's: Python's numbers raise errors on division by zero, and give Python's results."""
-        text = self.written[node][0]
+        text = self.texts[node][0]
         return f"np.bool_({text})" if node.dtype == "bool" else f"np.float64({text})"
 
     def write(self, node: Node) -> _Text:
@@ -303,18 +303,18 @@ class SourceWriter:
         if op is SIZE:
             return self.numbers.get(node.params[0], self.sizes[node.params[0]]), ATOM
         if is_recurrence(node):
-            self.carried[node] = write_recurrence(node, self)
-            return self.carried[node][0], ATOM
-        if op.name == "part" and args[0] in self.carried:
+            self.carries[node] = write_recurrence(node, self)
+            return self.carries[node][0], ATOM
+        if op.name == "part" and args[0] in self.carries:
             number: int = node.params[0]
-            return self.carried[args[0]][number], ATOM
+            return self.carries[args[0]][number], ATOM
         if op.name in ARRAY_SOURCES:
             source = ARRAY_SOURCES[op.name](node, self)
             self.help(source.helpers)
             return source.text, source.rank
         if not op.pointwise:
             return self.from_record(node), ATOM
-        parts = [self.written[a] for a in args]
+        parts = [self.texts[a] for a in args]
         if all(a.op is NUMBER for a in args):
             parts = [(self.array(a), ATOM) for a in args]
         if "stops" in op.facts:
@@ -322,7 +322,7 @@ class SourceWriter:
         if op.name not in _CALL:
             texts = dict(zip(args, parts, strict=True))
             signed = infix(
-                node, lambda arg, rank: within(*texts.get(arg, self.written[arg]), rank), parts[-1][0]
+                node, lambda arg, rank: within(*texts.get(arg, self.texts[arg]), rank), parts[-1][0]
             )
             if signed is not None:
                 return signed

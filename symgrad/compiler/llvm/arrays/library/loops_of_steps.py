@@ -41,11 +41,11 @@ def write_loop_of_steps(fn: StepWriter, node: Node, memory: Memory, code: str) -
 
     table = fn.entry.emit_load(Opcode.alloca("ptr", len(body.symbols) + len(body.results)))
 
-    def put(r: BlockWriter, k: int, place: str) -> None:
+    def set_address(r: BlockWriter, k: int, place: str) -> None:
         r.do(Opcode.store("ptr"), place, r.address("ptr", table, str(k)))
 
     for k, operand in enumerate(given[count:], len(body.carries) + count):
-        put(fn.entry, k, base(operand)[0])
+        set_address(fn.entry, k, base(operand)[0])
     first = fn.entry.mul(steps, width) if reverse else "0"
     offsets = _offsets(shapes)
 
@@ -71,12 +71,12 @@ def write_loop_of_steps(fn: StepWriter, node: Node, memory: Memory, code: str) -
         for k, offset in enumerate(offsets):
             own = fn.size(offset)
             read, written = (r.add(r.mul(at, width), own) for at in (before, after))
-            put(r, k, r.address(storage.element, target, read))
-            put(r, len(body.symbols) + k, r.address(storage.element, target, written))
+            set_address(r, k, r.address(storage.element, target, read))
+            set_address(r, len(body.symbols) + k, r.address(storage.element, target, written))
         for k, (stack, symbol) in enumerate(zip(given, body.rows, strict=False), len(body.carries)):
             place, kind = base(stack)
             size = fn.size(size_product(symbol.shape))
-            put(r, k, r.address(kind.element, place, r.mul(row, size)))
+            set_address(r, k, r.address(kind.element, place, r.mul(row, size)))
         fn.put(Opcode.call("void", code, "ptr", "ptr", "ptr"), table, "%sizes", scratch)
 
     repeat(fn, steps, step)

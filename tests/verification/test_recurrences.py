@@ -1,0 +1,121 @@
+"""Verdicts on recurrences: proofs by induction on the steps, and refutations at small numbers of steps."""
+
+from __future__ import annotations
+
+import pytest
+
+import symgrad as sg
+from symgrad.ir.graph import as_node, symbol
+from symgrad.ir.notation.recurrences import is_recurrence
+from symgrad.ir.traverse import topological
+from symgrad.ir.types import Declaration
+from symgrad.verification.recurrences import unrolled
+
+DECLARED = "a, b : real\nx : real[T]\n"
+LINES = (
+    DECLARED
+    + """
+h[0] = a
+h[t] = tanh(b*h[t-1] + x[t-1]) for t in 1..T
+k[0] = a
+k[t] = tanh(x[t-1] + h[t-1]*b) for t in 1..T
+m[0] = a
+m[t] = (exp(2*(b*m[t-1] + x[t-1])) - 1)/(exp(2*(b*m[t-1] + x[t-1])) + 1) for t in 1..T
+w[0] = a
+w[t] = tanh(b*w[t-1] + 2*x[t-1]) for t in 1..T
+y = h[T]**2
+"""
+)
+# The other side of y = ..., the status, and for how many steps it is refuted.
+CLAIMS = [
+    ("k[T]*h[T]", "proved", ""),  # k reads the values of h
+    ("m[T]**2", "proved", ""),
+    ("(h[T] - m[T])*y + y", "proved", ""),
+    ("m[T]**2 + 1", "refuted", "T = 1"),
+    ("w[T]**2", "refuted", "T = 1"),
+    ("h[T]**2 + x[T-1]*(h[T] - w[T])", "refuted", "T = 1"),
+]
+
+
+@pytest.mark.parametrize(("other", "status", "length"), CLAIMS)
+def test_claims_of_equality(other: str, status: str, length: str) -> None:
+    p = sg.parse(f"{LINES}\nz = {other}")
+    verdict = sg.equal(p["y"], p["z"])
+    assert verdict.status == status
+    assert length in verdict.why
+    if status == "proved":
+        assert verdict.claims
+        assert all(v.status == "proved" and not v.excluded for v in verdict.claims.values())
+
+
+BACKWARD = """
+h[0] = a
+h[t] = tanh(b*h[t-1] + x[t-1]) for t in 1..T
+c[T] = 2*h[T]
+c[t-1] = b*c[t]*(1 - h[t]**2) for t in T..1
+sum(c[1:]*(1 - h[1:]**2)*h[:T])
+"""
+MISTAKES = [
+    ("b*c[t]*(1", "b**2*c[t]*(1"),
+    ("1 - h[t]**2) for", "1 - h[t-1]**2) for"),
+    ("2*h[T]", "h[T]"),
+    ("*h[:T])", "*h[1:])"),
+    ("c[1:]*(1", "c[:T]*(1"),
+    ("b*c[t]*(1 - h[t]**2)", "b*c[t]*(1 + h[t]**2)"),
+]
+
+
+def test_a_backward_recurrence_is_proved() -> None:
+    y = sg.parse(LINES)["y"]
+    verdict = sg.verify(y, "b", sg.parse(DECLARED + BACKWARD).last)
+    assert verdict.status == "proved"
+    assert "induction" in verdict.why
+    own = sg.parse(f"{LINES}\n{sg.grad(y, 'b')}").last
+    assert sg.verify(y, "b", own).status == "proved"
+
+
+@pytest.mark.parametrize(("right", "wrong"), MISTAKES)
+def test_mistakes_in_a_backward_recurrence_are_refuted(right: str, wrong: str) -> None:
+    assert right in BACKWARD
+    claim = sg.parse(DECLARED + BACKWARD.replace(right, wrong)).last
+    verdict = sg.verify(sg.parse(LINES)["y"], "b", claim)
+    assert verdict.status == "refuted"
+    assert verdict.witness is not None
+
+
+def test_a_given_number_of_steps() -> None:
+    squares = "a : real\nh[0] = a\nh[t] = h[t-1]**2 for t in 1..{0}\ny = h[{0}]"
+    assert sg.equal(sg.parse(squares.format(3))["y"], "a**8").status == "proved"
+    assert sg.equal(sg.parse(squares.format(3))["y"], "a**6").status == "refuted"
+    long = [sg.parse(squares.format(40) + extra)["y"] for extra in ("", "\nz = 1")]
+    assert sg.equal(*long).status == "proved"
+    other = sg.parse("a : real\nh[0] = a\nh[t] = h[t-1]*h[t-1]*1 for t in 1..40\ny = h[40]")["y"]
+    assert sg.equal(long[0], other).status == "proved"
+
+
+def test_different_first_values_are_not_equal() -> None:
+    lines = "a, b : real\nh[0] = {0}\nh[t] = b*h[t-1] for t in 1..40\ny = h[40]"
+    verdict = sg.equal(sg.parse(lines.format("a"))["y"], sg.parse(lines.format("a + 1"))["y"])
+    assert verdict.status == "undecided"
+
+
+def test_stopped_gradients_are_not_compared_without_saying_so() -> None:
+    lines = "T : size\na : real\nh[0] = a\nh[t] = {0}*a for t in 1..T\ny = h[T]"
+    one, other = (sg.parse(lines.format(step))["y"] for step in ("h[t-1]", "stop_gradient(h[t-1])"))
+    with pytest.raises(sg.errors.UnsupportedError):
+        sg.equal(one, other)
+    assert sg.equal(one, other, values_only=True).status == "proved"
+    assert sg.equal(sg.grad(one, "a"), sg.grad(other, "a"), values_only=True).status == "refuted"
+
+
+def test_what_is_written_out_has_no_recurrence() -> None:
+    (plain,) = unrolled(
+        [
+            sg.parse("a : real\nh[0] = a; g[0] = 1\nh[t] = h[t-1]*g[t-1]; g[t] = g[t-1] + a for t in 1..3")[
+                "g"
+            ].node
+        ]
+    )
+    assert not any(map(is_recurrence, topological([plain])))
+    assert symbol(Declaration("a")) in topological([plain])
+    assert as_node(1) in topological([plain])
