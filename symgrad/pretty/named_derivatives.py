@@ -345,11 +345,11 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
 def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = choose_bindings(lines, results)
 
-    def printed_form(node: Node) -> Node:
+    def short_form(node: Node) -> Node:
         return with_short_bodies([program.forms.as_written(node)], program.forms.best)[0]
 
-    printed = tuple(map(printed_form, shown.results))
-    new = {name: printed_form(body) for name, body in shown.new.items()}
+    printed = tuple(map(short_form, shown.results))
+    new = {name: short_form(body) for name, body in shown.new.items()}
     table = {**program.words.meaning, **program.words.literals.meaning}
     for name, body in new.items():  # in evaluation order
         table[name] = substitute([body], table)[0]

@@ -152,7 +152,7 @@ class LetterRules(ProgramReader):
 
     def is_declared_letter(self, tree: Tree) -> bool:
         """Tell whether a letter is a known name, with its subscript or without it, whatever stands above it."""
-        if not isinstance(tree, Scripted):
+        if not isinstance(tree, Scripted) or tree.primes:  # f'(t) is a derivative, also of a known f
             return self.is_known(tree)
         bare = replace(tree, above=None, above_text="")
         return any(map(self.is_known, (tree, bare, tree.base)))

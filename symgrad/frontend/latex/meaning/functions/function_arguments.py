@@ -70,7 +70,7 @@ class ApplicationRules(AppliedRules):
         here = self.function_here(tree)
         if here is not None:
             return here.name if bracket is not None else None
-        if self.is_declared_letter(tree) and not is_operator:
+        if (self.is_declared_letter(tree) or self.is_known(base)) and not is_operator:
             return None
         if word.upright and len(word.text) > 1:
             spelled = word.text.replace("-", "_")
