@@ -8,16 +8,21 @@ import unicodedata
 _DIGITS = re.compile(r"(.*?\D)(\d+)")
 
 
-def name_parts(name: str) -> tuple[str, ...]:
-    """Return the letter of a name, then its subscripts; Greek letters are spelled out.
+def name_parts(name: str, *, spell: bool = True) -> tuple[str, ...]:
+    """Return the letter of a name, then its subscripts.
+
+    Args:
+        name: the name.
+        spell: whether to spell Greek letters out.
 
     Example:
         >>> name_parts("w12"), name_parts("z_inner"), name_parts("α_1")
         (('w', '12'), ('z', 'inner'), ('alpha', '1'))
     """
-    head, *rest = [letter_name(part) or part for part in name.split("_") if part] or ["_"]
+    head, *rest = [part for part in name.split("_") if part] or ["_"]
     digits = _DIGITS.fullmatch(head)
-    return (letter_name(digits[1]) or digits[1], digits[2], *rest) if digits else (head, *rest)
+    parts = (digits[1], digits[2], *rest) if digits else (head, *rest)
+    return tuple(letter_name(part) or part for part in parts) if spell else parts
 
 
 def letter_name(letter: str) -> str | None:

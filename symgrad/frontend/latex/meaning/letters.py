@@ -80,7 +80,7 @@ class LetterRules(ProgramReader):
         self.options = options
         self.readings: list[Ambiguity] = []
         verbatim = (name.replace("\\_", "_") for name in _VERBATIM.findall(source.text))
-        self.known = KnownNames([*given, *sorted(self.sizes)], verbatim)
+        self.known = KnownNames([*given, *sorted(self.sizes)], verbatim, spell=strict)
         self.bound: dict[str, BoundIndex] = {}
         self.around = source.text
         """The text of which the formula is a part, or all of it: a letter means here what it means elsewhere in the

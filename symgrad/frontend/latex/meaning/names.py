@@ -28,9 +28,11 @@ class KnownNames:
     Args:
         names: the names.
         verbatim: the names that the text writes in typewriter letters, because other names look like them.
+        spell: whether a name with a Greek letter looks like one that spells it.
     """
 
-    def __init__(self, names: Iterable[str], verbatim: Iterable[str] = ()) -> None:
+    def __init__(self, names: Iterable[str], verbatim: Iterable[str] = (), *, spell: bool = True) -> None:
+        self._spell = spell
         self._verbatim = frozenset(verbatim)
         self._exact: set[str] = set()
         self._by_key: dict[tuple[str, ...], str] = {}
@@ -43,7 +45,7 @@ class KnownNames:
         self._exact.add(name)
         if name in self._verbatim:
             return
-        key = name_parts(name)
+        key = name_parts(name, spell=self._spell)
         self._by_key.setdefault(key, name)
         self._by_letters.setdefault("".join(key), name)
 
@@ -56,7 +58,7 @@ class KnownNames:
         """
         if exact:
             return spelled if spelled in self._exact else None
-        key = name_parts(spelled)
+        key = name_parts(spelled, spell=self._spell)
         found = self._by_key.get(key)
         if found is None and len(key) > 1:
             found = self._by_letters.get("".join(key))
