@@ -35,7 +35,7 @@ def test_carries_are_tuples_lists_and_dicts() -> None:
 
 
 def test_rows_of_matrices_and_conditions() -> None:
-    total, _ = sg.scan(lambda h, row: (h + row, None), sg.zeros("n"), M)
+    total, _ = sg.scan(lambda h, row: (h + row, None), sg.arrays.zeros("n"), M)
     matrix = np.arange(6.0).reshape(3, 2)
     np.testing.assert_allclose(total(M=matrix), matrix.sum(axis=0))
     count, _ = sg.scan(lambda h, row: (sg.where(row, h + 1, h), None), 0, X["c"])

@@ -34,8 +34,8 @@ def test_one_width_and_one_pair_are_for_every_axis() -> None:
 @pytest.mark.parametrize(
     ("declared", "formula", "expected"),
     [
-        ("n", "z[1:]*z[:-1]", "pad(z[1:], (0, 1)) + pad(z[:-1], (1, 0))"),
-        ("5", "z[1:]*z[:-1]", "pad(z[1:], (0, 1)) + pad(z[:-1], (1, 0))"),
+        ("n", "z[1:]*z[:-1]", "pad(z[:-1], (1, 0)) + pad(z[1:], (0, 1))"),
+        ("5", "z[1:]*z[:-1]", "pad(z[:-1], (1, 0)) + pad(z[1:], (0, 1))"),
         ("n, 4", "z[:, 2:-1]**2", "2*pad(z[:, 2:-1], ((0, 0), (2, 1)))"),
         ("n", "z[1:-1]**3", "3*pad(z[1:-1]**2, (1, 1))"),
     ],

@@ -88,7 +88,7 @@ def test_a_given_number_of_steps() -> None:
     assert sg.equal(sg.parse(squares.format(3))["y"], "a**8").status == "proved"
     assert sg.equal(sg.parse(squares.format(3))["y"], "a**6").status == "refuted"
     long = [sg.parse(squares.format(40) + extra)["y"] for extra in ("", "\nz = 1")]
-    assert sg.equal(*long).status == "proved"
+    assert sg.equal(long[0], long[1]).status == "proved"
     other = sg.parse("a : real\nh[0] = a\nh[t] = h[t-1]*h[t-1]*1 for t in 1..40\ny = h[40]")["y"]
     assert sg.equal(long[0], other).status == "proved"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from symgrad.analysis.explain.by_hand import RuleLine
 from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.analysis.explain.naming import Naming
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.literals import MUL
 from symgrad.printing.latex.expressions import latex
@@ -97,7 +97,7 @@ def derivative_latex(naming: Naming, of: Derivative, by: Sequence[str] = ()) -> 
 
 def formula_latex(naming: Naming, node: Node, names: Mapping[Node, str]) -> str:
     """Return a node as LaTeX, with nodes inside it written as names."""
-    inside = {n: text for n, text in names.items() if n is not node}
+    inside = {n: text for n, text in names.items() if n is not node or n.op is NUMBER}
     derived = {n: (name_latex(naming, n), MUL) for n in inside if naming.is_call(n)}
     return latex(node, {n: text for n, text in inside.items() if n not in derived}, derived)
 
