@@ -59,7 +59,7 @@ def scan(
         >>> import symgrad as sg
         >>> p = sg.parse("x : real[T]; a : real")
         >>> last, all_values = sg.scan(lambda h, x: (p["a"] * h + x, h), 1, p["x"])
-        >>> last(x=[1.0, 2.0], a=3.0), all_values(x=[1.0, 2.0], a=3.0)
+        >>> float(last(x=[1.0, 2.0], a=3.0)), all_values(x=[1.0, 2.0], a=3.0)
         (14.0, array([1., 4.]))
     """
     rows = [_expr(x) for x in _leaves(xs)]
@@ -134,8 +134,8 @@ def fori_loop(lower: int | str, upper: int | str, body_fun: Callable[[Any, Any],
         >>> import symgrad as sg
         >>> x = sg.symbols("x")
         >>> y = sg.fori_loop(0, 10, lambda i, z: z - (z**2 - x) / (2 * z), x)
-        >>> y(x=2.0), sg.grad(y, x)(x=2.0)
-        (1.414213562373095, 0.3535533905932738)
+        >>> round(float(y(x=2.0)), 12), round(float(sg.grad(y, x)(x=2.0)), 12)
+        (1.414213562373, 0.353553390593)
     """
     first, end = size_of(lower), size_of(upper)
     length = size_sum([end, size_product([-1, first])])
@@ -173,8 +173,8 @@ def while_loop(
         >>> import symgrad as sg
         >>> a = sg.symbols("a")
         >>> root = sg.while_loop(lambda z: abs(z * z - a) > 1e-12, lambda z: (z + a / z) / 2, a, bound=50)
-        >>> root(a=2.0)
-        1.414213562373095
+        >>> round(float(root(a=2.0)), 12)
+        1.414213562373
     """
 
     def step(value: Any, _: Any) -> tuple[Any, None]:
