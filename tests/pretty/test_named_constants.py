@@ -110,3 +110,12 @@ def test_batches_are_no_jacobians() -> None:
     x = np.arange(12.0).reshape(4, 3)
     again = sg.parse(f"c = 2.5e3; X : real[4, 3]; answer = {found}")["answer"]
     np.testing.assert_allclose(again(X=x), 5e3 * x)
+
+
+@pytest.mark.parametrize("whole", ["ones((2, 2))", "array([[1, 2], [3, 4]])"])
+def test_a_constant_array_of_whole_numbers_is_a_factor(whole: str) -> None:
+    text = f"A : real[2, 2]; H = {whole}; S = A*H; y = sum(S**2)"
+    slope = sg.grad(sg.parse(text)["y"], "A")
+    again = sg.parse(f"{text}\nanswer = {slope}")["answer"]
+    assert "H" in str(slope)
+    assert sg.equal(again, slope).status == "proved"

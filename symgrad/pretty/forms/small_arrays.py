@@ -62,7 +62,7 @@ def entries_of(node: Node) -> list[Node] | None:
     inputs = symbols_of([node])
     # A named constant that is whole, such as E = 210e9, is a factor like any other.
     whole = [s for s in inputs if s.dtype == "int" and s.declaration.domain.name == "constant"]
-    real = {s: symbol(Declaration(s.name)) for s in whole}
+    real = {s: symbol(Declaration(s.name, shape=s.shape)) for s in whole}
     try:
         (factored,) = substitute([node], real)
     except SymgradError:  # it is a position
