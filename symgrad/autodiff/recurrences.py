@@ -28,6 +28,7 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
 from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_node, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
+from symgrad.ir.notation.recurrences import sliced_rows
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import signed_terms, substitute
@@ -40,8 +41,7 @@ from symgrad.ops.array.layout import (
     full,
     is_zero,
     shaped,
-    slice_axes,
-    slice_of,
+    slice_rows,
     unslice,
 )
 from symgrad.ops.numpy.lengths import as_size
@@ -96,10 +96,6 @@ def _real(x: Node) -> Node:
     return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
 
 
-def _between(values: Node, start: Size | None, stop: Size | None) -> Node:
-    return slice_axes(values, [(start, stop, 1), *[(None, None, 1)] * (len(values.shape) - 1)])
-
-
 def _at(values: Node, position: Size) -> Node:
     """Return the entry of an array, or the formula of entries, at a position of the first axis."""
     if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
@@ -125,25 +121,15 @@ def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height
     if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
         args = (_row(a, start, length, rows, height) if a.shape else a for a in values.args)
         return apply(values.op, tuple(args), values.params)
-    if (
-        values.op is slice_of
-        and values.params[0][0][2] == 1
-        and all(t == WHOLE for t in values.params[0][1:])
-    ):
-        begin = values.params[0][0][0] or 0
-        if not isinstance(begin, int) or begin >= 0:
-            return _row(values.args[0], size_sum([start, begin]), length, rows, height)
-    array = _between(values, start, size_sum([start, length]))
+    base, begin = sliced_rows(values)
+    if base is not values:
+        return _row(base, size_sum([start, begin]), length, rows, height)
+    array = slice_rows(values, start, size_sum([start, length]))
     known = next((s for s, r in rows.items() if r is array), None)
     if known is None:
         known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
         rows[known] = array
     return known if values.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
-
-
-def rows_of(values: Node, length: Size, *, above: bool) -> Node:
-    """Return all values of a recurrence but the first one, or if not ``above`` but the last one."""
-    return _between(values, 1, None) if above else _between(values, None, length)
 
 
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
@@ -153,7 +139,7 @@ def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
     return node.args[:first], node.args[first:second], node.args[second:]
 
 
-class _Steps:
+class StepArrays:
     """A recurrence with the arrays that its steps read and write.
 
     Args:
@@ -168,11 +154,11 @@ class _Steps:
 
     def before(self, values: Node) -> Node:
         """Return the values that the steps read, one row for each step."""
-        return rows_of(values, self.length, above=bool(self.reverse))
+        return slice_rows(values, 1, None) if self.reverse else slice_rows(values, None, self.length)
 
     def after(self, values: Node) -> Node:
         """Return the values that the steps compute, one row for each step."""
-        return rows_of(values, self.length, above=not self.reverse)
+        return slice_rows(values, None, self.length) if self.reverse else slice_rows(values, 1, None)
 
     def end(self, values: Node) -> Node:
         """Return the values after the last step."""
@@ -214,9 +200,13 @@ class _Steps:
                 return None, term.args[0]
         return self.end(term), self.before(term)
 
-    def step_rows(self) -> dict[Node, Node]:
-        """Return what varies from step to step: the bound symbols, each with one row for each step."""
-        before = {c: self.before(v) for c, v in zip(self.body.carries, self.values, strict=True)}
+    def step_rows(self, values: Sequence[Node]) -> dict[Node, Node]:
+        """Return what varies from step to step: the bound symbols, each with one row for each step.
+
+        Args:
+            values: all values of each carry.
+        """
+        before = {c: self.before(v) for c, v in zip(self.body.carries, values, strict=True)}
         return {**before, **dict(zip(self.body.rows, self.rows, strict=True))}
 
     def constants(self) -> dict[Node, Node]:
@@ -241,7 +231,7 @@ class _Steps:
 
 
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
-    steps = _Steps(node)
+    steps = StepArrays(node)
     body, constants = steps.body, steps.constants()
     asked = steps.symbols("cotangent")  # a[t]
     count = len(body.carries)
@@ -251,7 +241,10 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     computed = {r: s for r, s in zip(body.results, now, strict=True) if r.args}
     found = pull_back(body.results, asked, [*body.carries, *read]).gradients
     pulled = substitute(substitute(found, computed), constants)
-    stacks = {**steps.step_rows(), **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}}
+    stacks = {
+        **steps.step_rows(steps.values),
+        **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)},
+    }
     starts: list[Node] = []
     results: list[Node] = []
     for carry, part, formula in zip(body.carries, steps.parts(cotangent), pulled, strict=False):
@@ -281,7 +274,7 @@ def _total(stack: Node) -> Node:
 
 
 def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
-    steps = _Steps(node)
+    steps = StepArrays(node)
     body = steps.body
     moved = steps.symbols("tangent")
     directions: dict[Node, Node] = dict(zip(body.carries, moved, strict=True))
@@ -301,7 +294,7 @@ def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
         [_ZERO if t is None else t for t in tangents[: len(moved)]],
         moved,
         pushed,
-        {**steps.step_rows(), **rows},
+        {**steps.step_rows(steps.values), **rows},
         steps.length,
         reverse=bool(steps.reverse),
     )
@@ -309,7 +302,7 @@ def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
 
 
 def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
-    steps = _Steps(node)
+    steps = StepArrays(node)
     body, depth = steps.body, len(lead)
     wide = {
         c: symbol(replace(c.declaration, name=f"stack of {c.name}", shape=(*lead, *c.shape)))

@@ -106,6 +106,7 @@ def closed(
     """
     varying = {*carries, *rows}
     order = topological(results, until=varying)
+    seen = set(order)
     free: set[Node] = set()  # what depends on symbols, but not on the step
     for node in order:
         if node in varying:
@@ -119,13 +120,14 @@ def closed(
             free.add(node)
     read = dict.fromkeys(a for node in order if node in varying for a in node.args if a in free)
     read.update(dict.fromkeys(r for r in results if r in free))
-    used = [k for k, row in enumerate(rows) if row in order]
+    used = [k for k, row in enumerate(rows) if row in seen]
     taken = [*carries, *(rows[i] for i in used), *read]
-    roles = ["carry"] * len(carries) + ["row"] * len(used) + ["operand"] * len(read)
+    counts = {"carry": len(carries), "row": len(used), "operand": len(read)}
+    roles = [(role, number) for role, count in counts.items() for number in range(count)]
     height = 1 + max((body.height for body in bodies_in(order)), default=0)
     bound: list[Node] = []
     values: dict[Node, Node] = {}
-    for node, (role, number) in zip(taken, _numbered(roles), strict=True):
+    for node, (role, number) in zip(taken, roles, strict=True):
         bound.append(bound_symbol(role, number, height, node.shape, node.dtype))
         values[node] = bound[-1] if node.dtype != "bool" else apply(OPS["gt"], (bound[-1], as_node(0)))
     ends = len(carries), len(carries) + len(used)
@@ -166,7 +168,3 @@ def unpack_values(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]
 def carry_values(node: Node) -> list[Node]:
     """Return all values of each carry of a recurrence."""
     return unpack_values(node, [c.shape for c in node.params[-1].carries], 1)
-
-
-def _numbered(roles: Sequence[str]) -> list[tuple[str, int]]:
-    return [(role, roles[:k].count(role)) for k, role in enumerate(roles)]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from symgrad.autodiff.batch import batch
-from symgrad.autodiff.recurrences import divide, rows_of
+from symgrad.autodiff.recurrences import StepArrays, divide
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
 from symgrad.ir.body import Body, bodies_in, carry_values
@@ -187,14 +187,10 @@ def _computed_rows(classes: Sequence[_Class]) -> dict[Node, Node]:
     """Return all values but the first ones of known recurrences, as formulas of the values before them."""
     found: dict[Node, Node] = {}
     for node, values in classes:
-        length, reverse, body = node.params
-        assert isinstance(body, Body)
-        _, rows, operands = divide(node)
-        results = substitute(body.results, dict(zip(body.operands, operands, strict=True)))
-        before = (rows_of(v, length, above=bool(reverse)) for v in values)
-        stacks = {**dict(zip(body.carries, before, strict=True)), **dict(zip(body.rows, rows, strict=True))}
-        after = (rows_of(v, length, above=not reverse) for v in values)
-        found.update(zip(after, batch(results, stacks, (length,)), strict=True))
+        steps = StepArrays(node)
+        results = substitute(steps.body.results, steps.constants())
+        computed = batch(results, steps.step_rows(values), (steps.length,))
+        found.update(zip(map(steps.after, values), computed, strict=True))
     return found
 
 
@@ -217,8 +213,7 @@ class _StepRows:
         self._computed: dict[Node, tuple[Node, int]] = {}
         self._values = {node: values for node, values in classes if node.params[0] == length}
         for node, values in self._values.items():
-            after = (rows_of(v, length, above=not node.params[1]) for v in values)
-            self._computed.update({x: (node, k) for k, x in enumerate(after)})
+            self._computed.update({x: (node, k) for k, x in enumerate(map(StepArrays(node).after, values))})
 
     def new(self, word: str, shape: Shape, kind: str) -> Node:
         """Return a new symbol."""
@@ -241,15 +236,13 @@ class _StepRows:
 
     def results(self, node: Node, before: Sequence[Node] | None = None) -> list[Node]:
         """Return the values that a step of a recurrence computes."""
-        length, reverse, body = node.params
-        assert isinstance(body, Body)
-        _, rows, operands = divide(node)
+        steps = StepArrays(node)
+        body = steps.body
         if before is None:
-            values = self._values[node]
-            arrays = [rows_of(v, length, above=bool(reverse)) for v in values]
+            arrays = map(steps.before, self._values[node])
             before = [self.of(x, c) for x, c in zip(arrays, body.carries, strict=True)]
-        read = [self.of(x, r) for x, r in zip(rows, body.rows, strict=True)]
-        return body.applied([*before, *read, *operands])
+        read = [self.of(x, r) for x, r in zip(steps.rows, body.rows, strict=True)]
+        return body.applied([*before, *read, *steps.operands])
 
 
 def _same_steps(
@@ -267,27 +260,24 @@ def _same_steps(
     a, values = known
     if a.params[:2] != b.params[:2]:
         return None
-    length, reverse, one = a.params
-    other = b.params[2]
-    assert isinstance(one, Body)
-    assert isinstance(other, Body)
-    shapes = [c.shape for c in one.carries]
-    if shapes != [c.shape for c in other.carries]:
+    steps, other = StepArrays(a), StepArrays(b)
+    shapes = [c.shape for c in steps.body.carries]
+    if shapes != [c.shape for c in other.body.carries]:
         return None
     if a is b:
         return {}
-    rows = _StepRows(length, [c for c in classes if c[0] is not a], names)
+    rows = _StepRows(steps.length, [c for c in classes if c[0] is not a], names)
     before = [rows.new("before", shape, "real") for shape in shapes]
     # The other recurrence may read the values of this one, before the step and after it.
     for v, symbol_ in zip(values, before, strict=True):
-        rows.set_row(rows_of(v, length, above=bool(reverse)), symbol_)
+        rows.set_row(steps.before(v), symbol_)
     left = rows.results(a, before)
     for v, result in zip(values, left, strict=True):
-        rows.set_row(rows_of(v, length, above=not reverse), result)
+        rows.set_row(steps.after(v), result)
     right = rows.results(b, before)
     found: dict[str, Verdict] = {}
     pairs = [
-        *(("first values", x, y) for x, y in zip(divide(a)[0], divide(b)[0], strict=True)),
+        *(("first values", x, y) for x, y in zip(steps.starts, other.starts, strict=True)),
         *(("one step", x, y) for x, y in zip(left, right, strict=True)),
     ]
     for key, x, y in pairs:

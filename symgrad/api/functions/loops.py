@@ -16,7 +16,7 @@ from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.sizes import Size, size_product, size_sum
 from symgrad.ops.array.indexing import iota
-from symgrad.ops.array.layout import slice_axes
+from symgrad.ops.array.layout import slice_rows
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import gt
@@ -104,11 +104,9 @@ def scan(
     )
     last: Size = 0 if reverse else steps
     ends = [make(Expr, lambda v=v: _entry(v, last), of) for v in values]
-    before = ((1, None, 1) if reverse else (None, steps, 1)) if steps != 0 else (0, 0, 1)
-    stacks = {
-        c: slice_axes(v, [before, *[(None, None, 1)] * (len(v.shape) - 1)])
-        for c, v in zip(carries, values, strict=True)
-    } | dict(zip(read, (x.node for x in rows), strict=True))
+    before = (1, None) if reverse else (None, steps)
+    stacks = {c: slice_rows(v, *before) for c, v in zip(carries, values, strict=True)}
+    stacks.update(zip(read, (x.node for x in rows), strict=True))
     stacked = batch([y.node for y in outputs], stacks, (steps,))
     ys = [make(Expr, lambda s=s: s, of) for s in stacked]
     return _rebuilt(init, ends), _rebuilt(out, ys)

@@ -14,7 +14,7 @@ from symgrad.ir.sizes import Shape, Size, names_of, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.array.indexing import gather, iota
-from symgrad.ops.array.layout import concatenate, expand, full, slice_axes
+from symgrad.ops.array.layout import concatenate, expand, full, slice_rows
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import gt
@@ -86,11 +86,8 @@ class RecurrenceSteps:
     def values(self) -> dict[str, Node]:
         """Return the array of all values of each name."""
         for name, formula in self._formulas:
-            self.now[name] = (
-                full(self._converted(formula), self.before[name][0].shape)
-                if not _is_larger(formula, self.before[name][0])
-                else self._converted(formula)
-            )
+            value, carry = self._converted(formula), self.before[name][0]
+            self.now[name] = value if _is_larger(formula, carry) else full(value, carry.shape)
         names = [n for n in self.order if n in self.now]
         if any(self.now[n].shape != self.before[n][0].shape for n in names):
             # The caller tries again with these shapes.
@@ -193,10 +190,9 @@ class RecurrenceSteps:
             ends = self.loop.first, self.loop.last
             low, high = ends[::-1] if self.loop.reverse else ends
             start, stop = size_sum([low, offset]), size_sum([high, offset, 1])
-            rest = [(None, None, 1)] * (len(x.shape) - 1)
-            rows = slice_axes(x, [(start, stop, 1), *rest])
+            rows = slice_rows(x, start, stop)
             if rows.shape[0] != self.loop.length:  # max(T - 1, 0) rows, not T - 1
-                rows = slice_axes(x, [(start, size_sum([start, self.loop.length]), 1), *rest])
+                rows = slice_rows(x, start, size_sum([start, self.loop.length]))
             self._check_range(x, start, stop, offset, rows)
             row = self._row_of(rows)
             return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row

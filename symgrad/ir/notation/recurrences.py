@@ -50,7 +50,7 @@ def rows_read(node: Node) -> list[Node]:
     """Return the arrays whose rows the steps of a recurrence read: those that need a name."""
     body: Body = node.params[-1]
     first = len(body.carries)
-    return [_base(x)[0] for x in node.args[first : first + len(body.rows)] if not _counts_rows(x)]
+    return [sliced_rows(x)[0] for x in node.args[first : first + len(body.rows)] if not _counts_rows(x)]
 
 
 def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[str]:
@@ -139,7 +139,7 @@ def step_formulas(node: Node, names: Sequence[str], text: Callable[[Node], str],
             values[OPS["add"](row, as_node(1 - first))] = t
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
         else:
-            base, at = _base(x)
+            base, at = sliced_rows(x)
             values[row] = marked(f"{text(base)}[{_position(letter, size_sum([at, -1]))}]", row)
     values |= dict(zip(body.operands, given[rows:], strict=True))
     return [_without_division(r) for r in substitute(body.results, values)]
@@ -168,19 +168,15 @@ def _position(letter: str, offset: Size) -> str:
     return f"{letter}{text}" if text.startswith("-") else f"{letter}+{text}"
 
 
-def _base(x: Node) -> tuple[Node, Size]:
-    """Return the array of which an array has consecutive rows, and the position of the first one."""
+def sliced_rows(x: Node) -> tuple[Node, Size]:
+    """Return the array of which an array has consecutive rows, and the position of the first row; else itself and 0."""
     if x.op.name == "slice":
         first, *others = x.params[0]
         whole = (None, None, 1)
         begin = 0 if first[0] is None else first[0]
-        if first[2] == 1 and all(o == whole for o in others) and not _from_end(begin):
+        if first[2] == 1 and all(o == whole for o in others) and not (isinstance(begin, int) and begin < 0):
             return x.args[0], begin
     return x, 0
-
-
-def _from_end(begin: Size) -> bool:
-    return isinstance(begin, int) and begin < 0
 
 
 def _counts_rows(x: Node) -> bool:

@@ -246,6 +246,11 @@ def slice_axes(x: Node, triples: Sequence[Triple]) -> Node:
     return x if all(t == WHOLE for t in normal) else slice_of(x, params=(normal,))
 
 
+def slice_rows(x: Node, start: Size | None, stop: Size | None) -> Node:
+    """Return consecutive rows: positions of the first axis from ``start`` to before ``stop``; None for its ends."""
+    return slice_axes(x, [(start, stop, 1), *[WHOLE] * (len(x.shape) - 1)])
+
+
 def _normal(triple: Triple, size: Size) -> Triple:
     start, stop, step = triple
     if step > 0:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.arrays import is_transpose
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Size, size_product
-from symgrad.ops.array.contraction import contract, einsum
+from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import move_up, shape_text
 from symgrad.ops.numpy.calls import axis_of, several
@@ -37,10 +38,6 @@ def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result:
     return contract(operands, remaining, result, mul)
 
 
-def _is_transpose(x: Node) -> bool:
-    return x.op is einsum and x.params == (((0, 1),), (1, 0))
-
-
 def matmul(a: Node, b: Node) -> Node:
     """``numpy.matmul``, which merges the transpose of an operand into the contraction: ``X.T@r`` is one node.
 
@@ -67,9 +64,9 @@ def matmul(a: Node, b: Node) -> Node:
     left = [*range(rank - len(p[:-2]), rank), *([row] if len(p) > 1 else []), middle]
     right = [*range(rank - len(q[:-2]), rank), middle, *([column] if len(q) > 1 else [])]
     out = [*range(rank), *([row] if len(p) > 1 else []), *([column] if len(q) > 1 else [])]
-    if _is_transpose(a):
+    if is_transpose(a):
         a, left = a.args[0], left[::-1]
-    if _is_transpose(b):
+    if is_transpose(b):
         b, right = b.args[0], right[::-1]
     if not batch:
         return contract([a, b], [left, right], out)

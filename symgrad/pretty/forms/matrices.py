@@ -10,7 +10,8 @@ import operator
 from functools import reduce
 
 from symgrad.ir.graph import SYMBOL, Node, apply
-from symgrad.ir.traverse import topological, with_args
+from symgrad.ir.notation.arrays import is_transpose
+from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.array.contraction import contract, einsum
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import broadcast_to, concatenate, full, reshape, squeeze, unslice
@@ -32,18 +33,19 @@ def without_transposes(node: Node) -> Node:
         >>> expression_text(without_transposes(contract([eye(params=(3, 3)) - turned * x], [(0, 1)], (1, 0))))
         'eye(3) - A*x[:, None]'
     """
-    done: dict[Node, Node] = {}
-    for n in topological([node]):
-        made = with_args(n, [done[a] for a in n.args])
-        if _turns(made):
-            moved = _transposed(made.args[0])
-            made = moved if _count(moved) <= _count(made.args[0]) else made
-        done[n] = made
-    return done[node]
+
+    def rebuilt(n: Node, args: list[Node]) -> Node:
+        made = with_args(n, args)
+        if not is_transpose(made):
+            return made
+        moved = _transposed(made.args[0])
+        return moved if _count(moved) <= _count(made.args[0]) else made
+
+    return fold([node], rebuilt)[node]
 
 
 def _count(node: Node) -> int:
-    return sum(map(_turns, topological([node])))
+    return sum(map(is_transpose, topological([node])))
 
 
 def with_diagonal_terms(node: Node) -> Node:
@@ -57,11 +59,12 @@ def with_diagonal_terms(node: Node) -> Node:
         >>> expression_text(with_diagonal_terms(reshape(p, params=((3, 1),)) * (eye(params=(3, 3)) - p)))
         'diag(p) - outer(p, p)'
     """
-    done: dict[Node, Node] = {}
-    for n in topological([node]):
-        made = with_args(n, [done[a] for a in n.args])
-        done[n] = (_split(made) or made) if n.op is mul and len(n.shape) == 2 else made
-    return done[node]
+
+    def rebuilt(n: Node, args: list[Node]) -> Node:
+        made = with_args(n, args)
+        return (_split(made) or made) if n.op is mul and len(n.shape) == 2 else made
+
+    return fold([node], rebuilt)[node]
 
 
 def _split(node: Node) -> Node | None:
@@ -94,10 +97,6 @@ def _outer(node: Node) -> Node | None:
     return -made if sign < 0 else made
 
 
-def _turns(node: Node) -> bool:
-    return node.op is einsum and node.params == (((0, 1),), (1, 0))
-
-
 def _transposed(node: Node) -> Node:
     """Return the transpose of a matrix."""
     done: dict[Node, Node] = {}
@@ -108,7 +107,7 @@ def _transposed(node: Node) -> Node:
 
 def _parts(node: Node) -> tuple[Node, ...]:
     """Return the matrices and vectors whose transposes give the transpose of a node."""
-    if diagonal(node) is not None or _turns(node):
+    if diagonal(node) is not None or is_transpose(node):
         return ()
     return node.args if node.op.pointwise or node.op in (concatenate, unslice) or _cuts(node) else ()
 
@@ -129,7 +128,7 @@ def _from_parts(node: Node, done: dict[Node, Node]) -> Node:
         return eye(params=node.params[::-1])
     if node.op is SYMBOL and node.declaration.symmetric:
         return node
-    if _turns(node):
+    if is_transpose(node):
         return node.args[0]
     if node.op is concatenate:
         return concatenate(*(done[a] for a in node.args), params=(1 - node.params[0],))

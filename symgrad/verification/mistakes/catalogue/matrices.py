@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import reduce
 
 from symgrad.ir.graph import Node, apply
+from symgrad.ir.notation.arrays import is_transpose
 from symgrad.ir.traverse import signed_terms
 from symgrad.ops.array.contraction import adjoint
 from symgrad.ops.array.linalg import product_of
@@ -16,15 +17,11 @@ from symgrad.verification.mistakes.rule import MistakeTable
 mistake: MistakeTable[Node, Swap] = MistakeTable()
 
 
-def _is_transpose(node: Node) -> bool:
-    return len(node.args) == 1 and node.params == (((0, 1),), (1, 0))
-
-
 @mistake(
     "transpose-of-a-product", ("einsum",), 9, "transposing the factors of {0} without turning their order"
 )
 def _transpose(node: Node) -> Iterator[Swap]:
-    if _is_transpose(node):
+    if is_transpose(node):
         factors = matrices_of(node.args[0])
         if len(factors) > 1:
             turned = [adjoint(f) for f in factors]
