@@ -31,7 +31,7 @@ from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.notation.recurrences import sliced_rows
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ir.traverse import signed_terms, substitute
+from symgrad.ir.traverse import fold, signed_terms, substitute, topological, with_args
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops import LOADERS, op_named
 from symgrad.ops.array.contraction import einsum, sum_over, transpose
@@ -228,6 +228,34 @@ class StepArrays:
             reduce(operator.add, (p for p in some if not is_zero(p)), _ZERO)
             for some in zip(*terms, strict=True)
         ]
+
+
+def with_steps(
+    nodes: Sequence[Node],
+    change: Callable[[StepArrays, Sequence[Node], dict[Node, Node]], tuple[Sequence[Node], dict[Node, Node]]],
+) -> list[Node]:
+    """Return formulas with other formulas for the steps of their recurrences.
+
+    Args:
+        nodes: the formulas.
+        change: a function of a recurrence, the formulas of a step, and the arrays of its rows; it returns formulas
+            with equal values, and the arrays of the rows that these read.
+    """
+    if not any(node.op is recurrence for node in topological(nodes)):
+        return list(nodes)
+
+    def rebuilt(node: Node, args: list[Node]) -> Node:
+        node = with_args(node, args)
+        if node.op is not recurrence:
+            return node
+        steps = StepArrays(node)
+        results = substitute(steps.body.results, steps.constants())
+        results, rows = change(steps, results, dict(zip(steps.body.rows, steps.rows, strict=True)))
+        found = recur(steps.starts, steps.body.carries, results, rows, steps.length, reverse=bool(steps.reverse))
+        return pack_values(found, 1)
+
+    done = fold(nodes, rebuilt)
+    return [done[n] for n in nodes]
 
 
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:

@@ -12,6 +12,7 @@ from symgrad.compiler.lowering.arrays.nests import ArrayTask, Nest, group
 from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, fuse_outer_loops
 from symgrad.compiler.lowering.arrays.passes import Passes, plan_passes
+from symgrad.compiler.lowering.arrays.row_products import with_row_products
 from symgrad.compiler.lowering.arrays.tasks import Selection, select
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Loop
@@ -60,8 +61,8 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         outputs: the outputs.
         inputs: the symbols, in the order of the arguments.
     """
-    # The smaller vocabulary comes first, since all later passes handle only its ops.
-    small = to_normal_form(outputs)
+    # The smaller vocabulary comes early, since all later passes handle only its ops.
+    small = to_normal_form(with_row_products(outputs))
     # Axes come before memory: a transposed array is a new array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
     # Stored values come before loops: the loops of stored values compute all other values where they are read.
