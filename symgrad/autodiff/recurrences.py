@@ -251,7 +251,9 @@ def with_steps(
         steps = StepArrays(node)
         results = substitute(steps.body.results, steps.constants())
         results, rows = change(steps, results, dict(zip(steps.body.rows, steps.rows, strict=True)))
-        found = recur(steps.starts, steps.body.carries, results, rows, steps.length, reverse=bool(steps.reverse))
+        found = recur(
+            steps.starts, steps.body.carries, results, rows, steps.length, reverse=bool(steps.reverse)
+        )
         return pack_values(found, 1)
 
     done = fold(nodes, rebuilt)

@@ -255,7 +255,10 @@ def _order(task: Task, needs: _Needs) -> list[int]:
     if not task.reduced:
         touched += [flat(task.place, task.shape)] * 2
     # In each iteration of the inner loop an array costs one load, a strided one the load of a line of the cache.
-    cost = [sum(1 if c == 1 else _LINE for index in touched for j, c in index.terms if j == k) for k in range(count)]
+    cost = [
+        sum(1 if c == 1 else _LINE for index in touched for j, c in index.terms if j == k)
+        for k in range(count)
+    ]
     inner = min(range(count), key=lambda k: (cost[k], -k))
     outer = [k for k in range(count) if k != inner]
     return [*(k for k in outer if k not in task.reduced), *(k for k in outer if k in task.reduced), inner]

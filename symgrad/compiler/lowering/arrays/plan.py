@@ -17,6 +17,7 @@ from symgrad.compiler.lowering.arrays.tasks import Selection, select
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_product, size_sum
+from symgrad.ir.traverse import topological
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Plan:
         memory: the place of every array.
         selection: the nodes with arrays or loops.
         outputs: the outputs, in the smaller vocabulary of lowering.
-        bodies: the plan of one step of each loop of steps.
+        bodies: the plan of one step of each loop of steps that computes with arrays.
     """
 
     steps: list[ArrayTask]
@@ -52,6 +53,11 @@ class Plan:
         yield self
         for body in self.bodies.values():
             yield from body.nested()
+
+
+def is_loop(node: Node) -> bool:
+    """Tell whether a node is a loop of steps."""
+    return node.op.structure is not None and isinstance(node.op.structure.native, Loop)
 
 
 def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
@@ -77,7 +83,7 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     bodies = {
         node: plan_arrays(node.params[-1].results, node.params[-1].symbols)
         for node in selection.order
-        if node.op.structure is not None and isinstance(node.op.structure.native, Loop)
+        if is_loop(node) and any(n.shape for n in topological(node.params[-1].results))
     }
     private = {node: body.scratch for node, body in bodies.items()}
     memory = plan_memory(steps, turns, passes, selection, inputs, results, private)

@@ -36,7 +36,8 @@ def _read_products(
         elif node in rows or any(a in by_rows for a in node.args):
             by_rows.add(node)
             if _is_product(node, by_rows) or (
-                node.op.name in ("add", "neg") and any(a in products and a.shape == node.shape for a in node.args)
+                node.op.name in ("add", "neg")
+                and any(a in products and a.shape == node.shape for a in node.args)
             ):
                 products[node] = None
     read = {a for node in order if node not in products for a in node.args}
