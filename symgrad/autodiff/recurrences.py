@@ -24,11 +24,11 @@ import numpy as np
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.rows import row_of
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
 from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_node, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
-from symgrad.ir.notation.recurrences import sliced_rows
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import fold, signed_terms, substitute, topological, with_args
@@ -98,38 +98,37 @@ def _real(x: Node) -> Node:
 
 def _at(values: Node, position: Size) -> Node:
     """Return the entry of an array, or the formula of entries, at a position of the first axis."""
-    if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
-        return apply(values.op, tuple(_at(a, position) if a.shape else a for a in values.args), values.params)
-    return index(values, position if isinstance(position, int) else size_node(position))
+
+    def entry(array: Node, start: Size) -> Node:
+        at = size_sum([start, position])
+        return index(array, at if isinstance(at, int) else size_node(at))
+
+    return row_of(values, entry)
 
 
-def _has_rows(arg: Node, node: Node) -> bool:
-    """Tell whether a row of an elementwise node is the op of rows of an argument."""
-    return not arg.shape or (len(arg.shape) == len(node.shape) and arg.shape[0] == node.shape[0])
-
-
-def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height: int) -> Node:
-    """Return one row of an array, as a formula of rows of the arrays of which it is made.
+class Rows:
+    """Bound symbols for rows of arrays.
 
     Args:
-        values: the array.
-        start: the position of the first row.
         length: the number of rows.
-        rows: the symbols of rows, each with its array; new ones are added.
-        height: the height of the body.
+        height: the height of the body that reads them.
+        known: symbols of rows, each with its array.
     """
-    if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
-        args = (_row(a, start, length, rows, height) if a.shape else a for a in values.args)
-        return apply(values.op, tuple(args), values.params)
-    base, begin = sliced_rows(values)
-    if base is not values:
-        return _row(base, size_sum([start, begin]), length, rows, height)
-    array = slice_rows(values, start, size_sum([start, length]))
-    known = next((s for s, r in rows.items() if r is array), None)
-    if known is None:
-        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
-        rows[known] = array
-    return known if values.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
+
+    def __init__(self, length: Size, height: int, known: Mapping[Node, Node]) -> None:
+        self.length, self.height, self.arrays = length, height, dict(known)
+
+    def of(self, values: Node) -> Node:
+        """Return one row of an array, as a formula of these symbols; new ones are added."""
+        return row_of(values, self._symbol)
+
+    def _symbol(self, array: Node, start: Size) -> Node:
+        rows = slice_rows(array, start, size_sum([start, self.length]))
+        known = next((s for s, r in self.arrays.items() if r is rows), None)
+        if known is None:
+            known = bound_symbol("array", len(self.arrays), self.height, rows.shape[1:], rows.dtype)
+            self.arrays[known] = rows
+        return known if rows.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
 
 
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
@@ -271,19 +270,16 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     computed = {r: s for r, s in zip(body.results, now, strict=True) if r.args}
     found = pull_back(body.results, asked, [*body.carries, *read]).gradients
     pulled = substitute(substitute(found, computed), constants)
-    stacks = {
-        **steps.step_rows(steps.values),
-        **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)},
-    }
+    rows = Rows(steps.length, body.height, steps.step_rows(steps.values))
+    rows.arrays |= {s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}
     starts: list[Node] = []
     results: list[Node] = []
     for carry, part, formula in zip(body.carries, steps.parts(cotangent), pulled, strict=False):
         end, before = steps.divided(full(part, (node.shape[0], *carry.shape)))
         starts.append(end)
-        own = None if before is None else _row(before, 0, steps.length, stacks, body.height)
-        results.append(formula if own is None else add(own, formula))
-    back = recur(starts, asked, results, stacks, steps.length, reverse=not steps.reverse)
-    stacks |= {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
+        results.append(formula if before is None else add(rows.of(before), formula))
+    back = recur(starts, asked, results, rows.arrays, steps.length, reverse=not steps.reverse)
+    stacks = rows.arrays | {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
     inner = batch(pulled[count:], stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))
     first = [steps.first(b) if w else None for b, w in zip(back, wanted, strict=False)]

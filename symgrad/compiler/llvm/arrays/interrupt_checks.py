@@ -85,7 +85,9 @@ def _check_every(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     fn.branch(fn.put(less, left, "0", name=f"%{count}.done"), tired, go)
     fn.start(tired)
     stopped = fn.put(Opcode.call("i32", f"@{STOPPED}"), name=f"%{tired}.stopped")
-    fn.branch(fn.put(Opcode.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, again)
+    fn.branch(
+        fn.put(Opcode.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, again
+    )
     fn.start(leave)  # the count stays used up, so that the loops around this one end at their next check
     fn.put(Opcode.ret())
     fn.start(again)
