@@ -158,8 +158,11 @@ def summand(total: Node, length: Size) -> Node | None:
         if over is not None:
             return contract(list(total.args), list(labels), (over, *result))
     parts = [summand(a, length) for a in total.args]
+    sums = sum(s is not None for s in parts)
     linear = total.op.name in ("neg", "mul", "div", "reshape") or total.op is einsum
-    if not linear or sum(s is not None for s in parts) != 1 or (total.op.name == "div" and parts[0] is None):
+    if not (sums == 1 and linear if total.op.name != "add" else sums == len(parts)):
+        return None
+    if total.op.name == "div" and parts[0] is None:
         return None
     if total.op is reshape:
         return shaped(only(parts), shape)
