@@ -166,9 +166,9 @@ def _module(
             if isinstance(step, Nest):
                 NestWriter(fn, step, part.passes[step], part.memory, part.selection.tasks).write()
             elif step.node in part.bodies:
-                body = prefix[id(part.bodies[step.node])]
-                loop = LoopWriter(fn, step.node, part.memory)
-                loop.write_calls(f"@{body}{RUN}", part.memory.scratch[step.node])
+                body = part.bodies[step.node]
+                code = f"@{prefix[id(body)]}{RUN}"
+                LoopWriter(fn, step.node, part.memory).write_calls(code, body.scratch)
             elif is_loop(step.node):
                 LoopWriter(fn, step.node, part.memory).write_scalars()
             else:

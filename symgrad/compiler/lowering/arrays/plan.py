@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from symgrad.compiler.lowering.arrays.axes import choose_axis_order
+from symgrad.compiler.lowering.arrays.loops import last_values, with_loops
 from symgrad.compiler.lowering.arrays.memory import Memory, plan_memory
 from symgrad.compiler.lowering.arrays.nests import ArrayTask, Nest, group
 from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
@@ -68,7 +69,7 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         inputs: the symbols, in the order of the arguments.
     """
     # The smaller vocabulary comes early, since all later passes handle only its ops.
-    small = to_normal_form(with_row_products(outputs))
+    small = to_normal_form(with_loops(with_row_products(outputs)))
     # Axes come before memory: a transposed array is a new array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
     # Stored values come before loops: the loops of stored values compute all other values where they are read.
@@ -85,6 +86,9 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         for node in selection.order
         if is_loop(node) and any(n.shape for n in topological(node.params[-1].results))
     }
-    private = {node: body.scratch for node, body in bodies.items()}
+    # The values of two steps are in memory at once: those that a step reads, and those that it computes.
+    private = {
+        node: size_sum([body.scratch, size_product([2, last_values(node)])]) for node, body in bodies.items()
+    }
     memory = plan_memory(steps, turns, passes, selection, inputs, results, private)
     return Plan(steps, turns, passes, memory, selection, results, bodies)

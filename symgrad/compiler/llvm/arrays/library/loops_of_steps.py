@@ -6,7 +6,7 @@ is a function of its own, which is called with the addresses of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from symgrad.compiler.llvm.arrays.interrupt_checks import check_in_steps
@@ -21,7 +21,7 @@ from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.tasks import backing
 from symgrad.ir.body import Body
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size, size_product, size_sum
+from symgrad.ir.sizes import Size, size_product, size_sum
 from symgrad.ir.traverse import topological
 
 
@@ -36,26 +36,33 @@ class LoopWriter:
 
     def __init__(self, fn: StepWriter, node: Node, memory: Memory) -> None:
         self.fn = fn
-        self.length, self.reverse, self.body = node.params
+        self.node = node
+        self.length, self.reverse, self.kept, self.body = node.params
         body: Body = self.body
         count = len(body.carries)
         self.starts, given = node.args[:count], node.args[count:]
         self.rows, self.operands = given[: len(body.rows)], given[len(body.rows) :]
         self.storage = storage_of(memory.arrays[memory.array(node)], fn.real)
-        self.shapes = [c.shape for c in body.carries]
-        self.offsets = _offsets(self.shapes)
+        self.sizes = [size_product(c.shape) for c in body.carries]
+        self.offsets = {
+            k: size_sum(self.sizes[j] for j in range(k) if (j in self.kept) == (k in self.kept))
+            for k in range(count)
+        }
         self.target = fn.base(memory.array(node))
         self.steps = fn.size(self.length)
-        self.width = fn.size(size_sum(map(size_product, self.shapes)))
+        self.width = fn.size(size_sum(self.sizes[k] for k in self.kept))
+        self.others = [k for k in range(count) if k not in self.kept]
+        self.spare = "0"  # the number of values of one step that are not kept
+        self.two_steps = ""  # the address of these values, of two steps
         self._memory = memory
 
-    def write_calls(self, code: str, scratch: int) -> None:
+    def write_calls(self, code: str, scratch: Size) -> None:
         """Write a loop that calls the code of the body.
 
         Args:
             code: the function of the body. Its arguments are tables like those of the program: addresses of the
                 carries, the rows, the operands and the results; sizes; and scratch memory.
-            scratch: the number of its scratch memory.
+            scratch: the size of its scratch memory. The values that are not kept are behind it.
         """
         fn, body = self.fn, self.body
         table = fn.entry.emit_load(Opcode.alloca("ptr", len(body.symbols) + len(body.results)))
@@ -65,14 +72,17 @@ class LoopWriter:
 
         for k, operand in enumerate(self.operands, len(body.carries) + len(body.rows)):
             set_address(fn.entry, k, self._base(operand)[0])
-        self._copy_starts()
-        memory = fn.base(scratch)
+        memory = fn.base(self._memory.scratch[self.node])
+        self.spare = fn.size(size_sum(self.sizes[k] for k in self.others))
+        self.two_steps = fn.entry.address("double", memory, fn.size(scratch))
+        for k, start in enumerate(self.starts):
+            self._copy(k, *self._base(start), self._places(fn.region(), "0")[1](k))
 
         def step(i: str) -> None:
             self._check(i)
             r = fn.region()
             row, before, after = self._places(r, i)
-            for k in range(len(self.shapes)):
+            for k in range(len(self.sizes)):
                 set_address(r, k, before(k))
                 set_address(r, len(body.symbols) + k, after(k))
             for k, stack in enumerate(self.rows):
@@ -80,19 +90,23 @@ class LoopWriter:
             fn.put(Opcode.call("void", code, "ptr", "ptr", "ptr"), table, "%sizes", memory)
 
         repeat(fn, self.steps, step)
+        for k in self.others:
+            r = fn.region()
+            self._copy(k, self._places(r, self.steps)[1](k), self.storage, self._last(r, k))
 
     def write_scalars(self) -> None:
         """Write a loop with the formulas of a step, which are scalars."""
         fn, body, storage = self.fn, self.body, self.storage
         results = to_normal_form(body.results)
         order = [n for n in topological(results) if n.op is not SYMBOL]
-        self._copy_starts()
         r = fn.region()
         _, before, _ = self._places(r, "0")
-        first = [
-            (storage.element, r.emit_load(Opcode.load(storage.element, storage.align), before(k)))
-            for k in range(len(self.shapes))
-        ]
+        first: list[tuple[str, str]] = []
+        for k, start in enumerate(self.starts):
+            value = first_lane(r, storage.element, r.convert(self._load(r, *self._base(start)), False).text)
+            if k in self.kept:
+                r.do(Opcode.store(storage.element, storage.align), value, before(k))
+            first.append((storage.element, value))
         constants = {
             symbol: self._load(fn.region(), *self._base(operand))
             for symbol, operand in zip(body.operands, self.operands, strict=True)
@@ -113,12 +127,15 @@ class LoopWriter:
             for node in order:
                 values[node] = write_op(fn, r, node, [(a, values[a]) for a in node.args])
             new = [first_lane(r, storage.element, values[n].text) for n in results]
-            for k, number in enumerate(new):
-                r.do(Opcode.store(storage.element, storage.align), number, after(k))
+            for k in self.kept:
+                r.do(Opcode.store(storage.element, storage.align), new[k], after(k))
             r.b.lines[:] = r.b.finished()
             return new
 
-        carry_loop(fn, self.steps, first, step)
+        last = carry_loop(fn, self.steps, first, step)
+        r = fn.region()
+        for k in self.others:
+            r.do(Opcode.store(storage.element, storage.align), last[k], self._last(r, k))
 
     def _load(self, r: BlockWriter, place: str, kind: Storage) -> Value:
         return load_scalar(r, kind, place)[0]
@@ -143,40 +160,37 @@ class LoopWriter:
         row = r.binary("sub", r.add(self.steps, "-1"), i) if self.reverse else i
         next_row = r.add(row, "1")
 
-        def address(at: str, k: int) -> str:
-            place = r.add(r.mul(at, self.width), self.fn.size(self.offsets[k]))
-            return r.address(self.storage.element, self.target, place)
+        def address(at: str, number: str, k: int) -> str:
+            offset = self.fn.size(self.offsets[k])
+            if k in self.kept:
+                return r.address(self.storage.element, self.target, r.add(r.mul(at, self.width), offset))
+            # The values of a step are in one half of the memory of two steps.
+            half = r.mul(r.binary("and", number, "1"), self.spare)
+            return r.address(self.storage.element, self.two_steps, r.add(half, offset))
 
         before, after = (next_row, row) if self.reverse else (row, next_row)
-        return row, partial(address, before), partial(address, after)
+        return row, partial(address, before, i), partial(address, after, r.add(i, "1"))
 
-    def _copy_starts(self) -> None:
-        """Copy the first values of the carries."""
-        fn = self.fn
-        row = fn.entry.mul(self.steps, self.width) if self.reverse else "0"
+    def _last(self, r: BlockWriter, k: int) -> str:
+        """Return the address of the last value of a carry that is not kept."""
+        rows = r.mul(r.add(self.steps, "1"), self.width)
+        at = r.add(rows, self.fn.size(self.offsets[k]))
+        return r.address(self.storage.element, self.target, at)
 
-        def copy(source: str, kind: Storage, begin: str, i: str) -> None:
-            r = fn.region()
-            at = r.address(kind.element, source, i)
-            value = r.emit_load(Opcode.load(kind.element, kind.align), at)
+    def _copy(self, k: int, source: str, kind: Storage, target: str) -> None:
+        """Copy a value of a carry."""
+
+        def copy(i: str) -> None:
+            r = self.fn.region()
+            value = r.emit_load(Opcode.load(kind.element, kind.align), r.address(kind.element, source, i))
             if kind.kind == "int":
                 value = r.scalar(Opcode.convert("sitofp", "i64", self.storage.element), value)
-            to = r.address(self.storage.element, self.target, r.add(begin, i))
-            r.do(Opcode.store(self.storage.element, self.storage.align), value, to)
+            place = r.address(self.storage.element, target, i)
+            r.do(Opcode.store(self.storage.element, self.storage.align), value, place)
 
-        for start, shape, offset in zip(self.starts, self.shapes, self.offsets, strict=True):
-            begin = fn.entry.add(row, fn.size(offset))
-            repeat(fn, fn.size(size_product(shape)), partial(copy, *self._base(start), begin))
+        repeat(self.fn, self.fn.size(self.sizes[k]), copy)
 
     def _check(self, i: str) -> None:
         """Check for Ctrl-C now and then."""
         if not self.fn.standalone:
             check_in_steps(self.fn, i, self.body)
-
-
-def _offsets(shapes: Sequence[Shape]) -> list[Size]:
-    """Return where each carry begins in a row."""
-    found: list[Size] = [0]
-    for shape in shapes[:-1]:
-        found.append(size_sum([found[-1], size_product(shape)]))
-    return found
