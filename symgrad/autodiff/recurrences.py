@@ -24,17 +24,18 @@ import numpy as np
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.rows import row_of
+from symgrad.autodiff.rows import row_of, sum_rows
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
-from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_node, symbol
+from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_leaf, size_node, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
+from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import fold, signed_terms, substitute, topological, with_args
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops import LOADERS, op_named
-from symgrad.ops.array.contraction import einsum, sum_over, transpose
+from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import scatter_add
 from symgrad.ops.array.layout import (
     WHOLE,
@@ -96,12 +97,13 @@ def _real(x: Node) -> Node:
     return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
 
 
-def _at(values: Node, position: Size) -> Node:
+def row_at(values: Node, position: Size) -> Node:
     """Return the entry of an array, or the formula of entries, at a position of the first axis."""
 
     def entry(array: Node, start: Size) -> Node:
-        at = size_sum([start, position])
-        return index(array, at if isinstance(at, int) else size_node(at))
+        at = size_node(size_sum([start, position]))
+        # A rounded quotient is a real number: only lowering has such sizes.
+        return index(array, at if at.dtype == "int" else size_leaf(size_sum([start, position])))
 
     return row_of(values, entry)
 
@@ -129,6 +131,18 @@ class Rows:
             known = bound_symbol("array", len(self.arrays), self.height, rows.shape[1:], rows.dtype)
             self.arrays[known] = rows
         return known if rows.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
+
+
+def reads_row(reader: Node, values: Node, position: Size) -> bool:
+    """Tell whether a node is one row of an array, at a position."""
+    if reader.op.name == "slice":
+        first, *others = reader.params[0]
+        one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
+        return one and all(o == WHOLE for o in others)
+    if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
+        found = as_size(reader.args[1])
+        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
+    return False
 
 
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
@@ -161,43 +175,50 @@ class StepArrays:
 
     def end(self, values: Node) -> Node:
         """Return the values after the last step."""
-        return _at(values, 0 if self.reverse else self.length)
+        return row_at(values, 0 if self.reverse else self.length)
 
     def first(self, values: Node) -> Node:
         """Return the values before the first step."""
-        return _at(values, self.length if self.reverse else 0)
+        return row_at(values, self.length if self.reverse else 0)
 
-    def divided(self, values: Node) -> tuple[Node, Node | None]:
-        """Return values after the last step, and all others, one row for each step; None for zeros."""
+    def divided(self, values: Node) -> tuple[Node, Node | None, Node | None]:
+        """Return values in three parts, whose sum they are; None for zeros.
+
+        These are the values after the last step; others with one row for each step, that it reads; and others with one
+        row for each step, that it computes.
+        """
         ends: list[Node] = []
-        others: list[Node] = []
+        read: list[Node] = []
+        computed: list[Node] = []
         for sign, term in signed_terms(values):
-            end, before = self._divided(term)
-            ends += [] if end is None else [end if sign > 0 else neg(end)]
-            others += [] if before is None else [before if sign > 0 else neg(before)]
-        shape = values.shape[1:]
-        return full(reduce(add, ends) if ends else _ZERO, shape), reduce(add, others) if others else None
+            for parts, part in zip((ends, read, computed), self._divided(term), strict=True):
+                if part is not None:
+                    parts.append(part if sign > 0 else neg(part))
+        end = full(reduce(add, ends) if ends else _ZERO, values.shape[1:])
+        return end, reduce(add, read) if read else None, reduce(add, computed) if computed else None
 
-    def _divided(self, term: Node) -> tuple[Node | None, Node | None]:
+    def _divided(self, term: Node) -> tuple[Node | None, Node | None, Node | None]:
         last = 0 if self.reverse else self.length
         if term.op is mul and any(not a.shape for a in term.args):
             factor, inner = term.args if not term.args[0].shape else term.args[::-1]
-            end, before = self._divided(inner)
-            return end and factor * end, before and factor * before
+            end, read, computed = self._divided(inner)
+            return end and factor * end, read and factor * read, computed and factor * computed
         if is_zero(term):
-            return None, None
+            return None, None, None
         if term.op is scatter_add and term.params[0] == (0,) and not term.args[1].shape:
             at = as_size(term.args[1])
             if at is not None and at in (last, -1 if last == self.length else 0):
-                return term.args[0], None
+                return term.args[0], None, None
         if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
             start, stop, step = term.params[0][0]
             begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)
             if (begin, end, step) == (last, size_sum([last, 1]), 1):
-                return shaped(term.args[0], term.shape[1:]), None
-            if step == 1 and (begin, end) == ((1, term.shape[0]) if self.reverse else (0, self.length)):
-                return None, term.args[0]
-        return self.end(term), self.before(term)
+                return shaped(term.args[0], term.shape[1:]), None, None
+            first, second = (0, self.length), (1, term.shape[0])
+            if step == 1 and (begin, end) in (first, second):
+                before = (begin, end) == (second if self.reverse else first)
+                return (None, term.args[0], None) if before else (None, None, term.args[0])
+        return self.end(term), self.before(term), None
 
     def step_rows(self, values: Sequence[Node]) -> dict[Node, Node]:
         """Return what varies from step to step: the bound symbols, each with one row for each step.
@@ -273,30 +294,26 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     rows = Rows(steps.length, body.height, steps.step_rows(steps.values))
     rows.arrays |= {s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}
     starts: list[Node] = []
-    results: list[Node] = []
-    for carry, part, formula in zip(body.carries, steps.parts(cotangent), pulled, strict=False):
-        end, before = steps.divided(full(part, (node.shape[0], *carry.shape)))
+    added: list[Node | None] = []
+    whole: dict[Node, tuple[Node, Node]] = {}  # of each a[t], what is added to it, as a row and as an array
+    for carry, part, symbol_ in zip(body.carries, steps.parts(cotangent), asked, strict=True):
+        end, earlier, computed = steps.divided(full(part, (node.shape[0], *carry.shape)))
         starts.append(end)
-        results.append(formula if before is None else add(rows.of(before), formula))
+        added.append(None if earlier is None else rows.of(earlier))
+        if computed is not None:
+            whole[symbol_] = rows.of(computed), computed
+    formulas = substitute(pulled[:count], {a: add(a, row) for a, (row, _) in whole.items()})
+    results = [f if r is None else add(r, f) for r, f in zip(added, formulas, strict=True)]
     back = recur(starts, asked, results, rows.arrays, steps.length, reverse=not steps.reverse)
-    stacks = rows.arrays | {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
+    after = [steps.after(b) for b in back]
+    stacks = rows.arrays | {
+        a: add(b, whole[a][1]) if a in whole else b for a, b in zip(asked, after, strict=True)
+    }
     inner = batch(pulled[count:], stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))
     first = [steps.first(b) if w else None for b, w in zip(back, wanted, strict=False)]
-    rest = [_total(of[s]) if s in of else None for s in body.operands]
+    rest = [sum_rows(of[s]) if s in of else None for s in body.operands]
     return [*first, *(of.get(s) for s in body.rows), *rest]
-
-
-def _total(stack: Node) -> Node:
-    """Return the sum over the first axis; contractions sum over it themselves."""
-    if stack.op is einsum:
-        labels, result = stack.params
-        return einsum(*stack.args, params=(labels, result[1:]))
-    if stack.op is add and all(a.shape == stack.shape for a in stack.args):
-        return add(*map(_total, stack.args))
-    if stack.op is neg:
-        return neg(_total(stack.args[0]))
-    return sum_over(stack, [0])
 
 
 def _push(node: Node, tangents: Sequence[Node | None]) -> Node:

@@ -8,7 +8,7 @@ from symgrad.ir.graph import Node, apply
 from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ops.array.along import rows_aligned
-from symgrad.ops.array.contraction import contract, einsum, transpose
+from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.array.layout import (
     broadcast_to,
     expand,
@@ -21,6 +21,7 @@ from symgrad.ops.array.layout import (
     squeeze,
     unslice,
 )
+from symgrad.ops.scalar.arith import add, neg
 from symgrad.support.traversal import postorder
 
 _Place = tuple[Node, int, Size]
@@ -178,3 +179,15 @@ def summand(total: Node, length: Size) -> Node | None:
         for a, s, o in zip(args, parts, total.args, strict=True)
     ]
     return full(apply(total.op, tuple(args), total.params), shape)
+
+
+def sum_rows(stack: Node) -> Node:
+    """Return the sum over the first axis; contractions sum over it themselves."""
+    if stack.op is einsum:
+        labels, result = stack.params
+        return einsum(*stack.args, params=(labels, result[1:]))
+    if stack.op is add and all(a.shape == stack.shape for a in stack.args):
+        return add(*map(sum_rows, stack.args))
+    if stack.op is neg:
+        return neg(sum_rows(stack.args[0]))
+    return sum_over(stack, [0])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symgrad.autodiff.recurrences import reads_row
 from symgrad.ir.body import Body, carry_values, unpack_values
-from symgrad.ir.graph import NUMBER, SIZE, Node
+from symgrad.ir.graph import Node
 from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.op import Loop
-from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Shape, Size, names_of, size_ceildiv, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.factors import kernel_op
 from symgrad.ops.array.layout import shaped, slice_rows
-from symgrad.ops.numpy.lengths import as_size
 
 
 def _shape(
@@ -79,9 +78,9 @@ def _replace(node: Node, readers: dict[Node, list[Node | None]], table: dict[Nod
     kept = tuple(
         k
         for k, v in enumerate(values)
-        if whole or any(r is None or not _reads_row(r, v, last) for r in readers.get(v, []))
+        if whole or any(r is None or not reads_row(r, v, last) for r in readers.get(v, []))
     )
-    if kept and names_of(*(v.shape[1:] for v in values)):
+    if kept and names_of(values[0].shape, *(v.shape[1:] for v in values)):
         kept = tuple(range(len(values)))  # no size says how many rows have room for the last values
     args = tuple(substitute(node.args, table))
     loop = LOOP(*args, params=(length, reverse, kept, body))
@@ -106,18 +105,3 @@ def _replace(node: Node, readers: dict[Node, list[Node | None]], table: dict[Nod
         one = slice_rows(flat, begin, end)
         table.update({r: shaped(one, r.shape) for r in readers.get(value, []) if r is not None})
         begin = end
-
-
-def _reads_row(reader: Node, values: Node, position: Size) -> bool:
-    """Tell whether a node is one row of an array, at a position."""
-    if reader.op.name == "slice":
-        first, *others = reader.params[0]
-        one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
-        return one and all(o == (None, None, 1) for o in others)
-    if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
-        at = reader.args[1]
-        if at.shape or at.op not in (NUMBER, SIZE):
-            return False
-        found = as_size(at)
-        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
-    return False

@@ -25,6 +25,8 @@ def with_row_products(outputs: Sequence[Node]) -> list[Node]:
 def _read_products(
     steps: StepArrays, results: Sequence[Node], rows: dict[Node, Node]
 ) -> tuple[Sequence[Node], dict[Node, Node]]:
+    if steps.body.height > 1:
+        return results, rows  # a step is as much work as a loop, and its products are large
     carries = set(steps.body.carries)
     order = topological(results, until={*carries, *rows})
     by_rows: set[Node] = set()
