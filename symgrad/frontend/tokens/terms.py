@@ -7,6 +7,9 @@ from typing import TypeAlias
 
 from symgrad.ir.graph import Node
 
+STEP_CLAUSES = frozenset({"FOR", "UNTIL"})
+"""The types of the words after which a line says which steps a recurrence makes."""
+
 
 class Token(str):
     """A piece of the text, classified by the grammar.

@@ -2,6 +2,8 @@
 
 h[0] = h0
 h[t] = tanh(W@h[t-1] + U@x[t-1] + b) for t in 1..T
+
+A recurrence whose values all stay once a condition holds ends with `until c, at most N` instead.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
 from symgrad.ir.sizes import Extent, Size, SizeAtom, size_sum
-from symgrad.ir.traverse import substitute
+from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 
 RECURRENCE = "recurrence"
@@ -98,7 +100,7 @@ def recurrence_lines(
         letter: the name of the position.
     """
     length, reverse, _ = node.params
-    step = step_formulas(node, names, lambda x: text(x, {}), letter)
+    step, condition = step_formulas(node, names, lambda x: text(x, {}), letter)
     end = size_text(_bare(length))
     first, now = (end, f"{letter}-1") if reverse else ("0", letter)
     found = [f"{name}[{first}] = {text(s, {})}" for name, s in zip(names, node.args, strict=False)]
@@ -113,6 +115,8 @@ def recurrence_lines(
         if known.get(r) != f"{name}[{now}]"
     ]
     span = f"for {letter} in {end}..1" if reverse else f"for {letter} in 1..{end}"
+    if condition is not None:
+        span = f"until {text(condition, {})}, at most {end}"
     line = f"{'; '.join(lines)} {span}"
     return [*found, line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}"]
 
@@ -121,13 +125,58 @@ _LINE = 100  # characters of a line with several definitions
 _BREAK = "; \\\n    "
 
 
-def step_formulas(node: Node, names: Sequence[str], text: Callable[[Node], str], letter: str) -> list[Node]:
-    """Return the formulas of a step over symbols that are named as programs write values and rows: h[t-1]."""
+def step_formulas(
+    node: Node, names: Sequence[str], text: Callable[[Node], str], letter: str
+) -> tuple[list[Node], Node | None]:
+    """Return the formulas of a step over symbols that are named as programs write values and rows: h[t-1].
+
+    The second result is the condition with which all values stay, on the values after the step; None without one.
+    """
+    body: Body = node.params[-1]
+    found = None if node.params[1] else _search(body)
+    if found is None:
+        return _over_names(node, body.results, names, text, letter, 0), None
+    condition, results = found
+    (after,) = _over_names(node, [condition], names, text, letter, 1)
+    return _over_names(node, results, names, text, letter, 0), after
+
+
+def _search(body: Body) -> tuple[Node, list[Node]] | None:
+    """Return the condition with which all values of a step stay, and the formulas of the values otherwise."""
+    conditions: set[Node] = set()
+    found: list[Node] = []
+    for carry, result in zip(body.carries, body.results, strict=True):
+        if result.op.name != "where":
+            return None
+        condition, yes, no = result.args
+        if yes is carry and condition.op.name != "not_":
+            conditions.add(condition)
+            found.append(no)
+        elif no is carry:
+            conditions.add(OPS["not_"](condition))
+            found.append(yes)
+        else:
+            return None
+    condition = conditions.pop()
+    if conditions or condition.shape or set(body.carries).isdisjoint(topological([condition])):
+        return None
+    return condition, found
+
+
+def _over_names(
+    node: Node,
+    results: Sequence[Node],
+    names: Sequence[str],
+    text: Callable[[Node], str],
+    letter: str,
+    ahead: int,
+) -> list[Node]:
+    """Return formulas of the body, for the step that computes the position; ``ahead`` is 1 for the step after it."""
     _, reverse, body = node.params
     carries, rows = len(body.carries), len(body.rows)
     given = node.args[carries:]
     t = symbol(Declaration(letter, INT))
-    before = letter if reverse else f"{letter}-1"
+    before = letter if reverse or ahead else f"{letter}-1"
 
     def marked(spelled: str, like: Node) -> Node:
         return symbol(Declaration(spelled, INT if like.dtype == "int" else REAL, like.shape))
@@ -135,14 +184,14 @@ def step_formulas(node: Node, names: Sequence[str], text: Callable[[Node], str],
     values = {c: marked(f"{name}[{before}]", c) for name, c in zip(names, body.carries, strict=True)}
     for row, x in zip(body.rows, given[:rows], strict=True):
         if _counts_rows(x):
-            first = _first_count(x)
+            first = _first_count(x) + ahead
             values[OPS["add"](row, as_node(1 - first))] = t
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
         else:
             base, at = sliced_rows(x)
-            values[row] = marked(f"{text(base)}[{_position(letter, size_sum([at, -1]))}]", row)
+            values[row] = marked(f"{text(base)}[{_position(letter, size_sum([at, ahead - 1]))}]", row)
     values |= dict(zip(body.operands, given[rows:], strict=True))
-    return [_without_division(r) for r in substitute(body.results, values)]
+    return [_without_division(r) for r in substitute(results, values)]
 
 
 def _without_division(x: Node) -> Node:

@@ -168,9 +168,9 @@ def _recurrence_rows(node: Node, names: Sequence[str], written: Texts, beside: C
         marks[mark] = written[x][0]
         return mark
 
-    step = step_formulas(node, names, text, letter)
+    step, condition = step_formulas(node, names, text, letter)
     spelled: dict[Node, _Written] = {n: t for n, t in written.items() if n.args}
-    for symbol_ in topological(step):
+    for symbol_ in topological([*step, *([condition] if condition is not None else [])]):
         name = symbol_.name if symbol_.op is SYMBOL else ""
         if name.endswith("]"):
             array, _, place = name[:-1].partition("[")
@@ -181,12 +181,15 @@ def _recurrence_rows(node: Node, names: Sequence[str], written: Texts, beside: C
         f"{entry_text(with_accent(glyphs.name(name)), first)} &= {written[s][0]}"
         for name, s in zip(names, node.args, strict=False)
     ]
-    span = rf"{end}, \dots, 1" if reverse else rf"1, \dots, {end}"
+    span = f"{letter} = " + (rf"{end}, \dots, 1" if reverse else rf"1, \dots, {end}")
+    if condition is not None:
+        word, shown = ("while", condition.args[0]) if condition.op.name == "not_" else ("until", condition)
+        span = rf"\text{{{word} }} {latex(shown, spelled=spelled, beside=beside)},\ \text{{at most }} {end}"
     steps = [
         f"{entry_text(with_accent(glyphs.name(name)), now)} &= {latex(r, spelled=spelled, beside=beside)}"
         for name, r in zip(names, step, strict=True)
     ]
-    return [*starts, *steps[:-1], rf"{steps[-1]}, \quad {letter} = {span}"]
+    return [*starts, *steps[:-1], rf"{steps[-1]}, \quad {span}"]
 
 
 def word_call(name: str, arguments: Sequence[str]) -> str:

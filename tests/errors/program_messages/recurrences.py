@@ -1,6 +1,16 @@
-"""Recurrences: first values, ranges, positions."""
+"""Recurrences: first values, ranges, positions, searches."""
 
 from __future__ import annotations
+
+HALVED = "z[0] = 1\nz[k] = z[k-1]/2 until "
+_NO_BOUND = (
+    "nothing says how many steps a search makes at most",
+    "end the line with the condition, then: , at most 50",
+)
+_NO_SIZE = ("the largest number of steps is no size", "write a whole number, or the name of a size")
+_NO_VALUE = ("the condition reads no value that the steps compute", "compare what the steps compute")
+_UNCOUNTED = "write the position in brackets after the name"
+_TWICE = ("one line has both 'for' and 'until'", "leave one of them out")
 
 # text, class, line, column, what, cure
 CASES = [
@@ -179,5 +189,120 @@ CASES = [
         8,
         "unknown name 'k'",
         "declare it: k : real",
+    ),
+    (
+        "h[3] = 1\nh[t] = 2*h[t-1] for t in 4..8",
+        "DomainError",
+        2,
+        1,
+        "the values of 'h' begin at the position 3",
+        "count the steps from there: x[t+2] reads another array further on",
+    ),
+    (
+        "h[8] = 1\nh[t-1] = 2*h[t] for t in 8..4",
+        "DomainError",
+        2,
+        1,
+        "the values of 'h' begin at the position 3",
+        "count the steps from there: x[t+2] reads another array further on",
+    ),
+    (
+        "y = 2 for t in 1..5",
+        "ProgramSyntaxError",
+        1,
+        1,
+        "no value has a position that 'for' can count",
+        _UNCOUNTED,
+    ),
+    (HALVED + "z[k] < 0.1", "ProgramSyntaxError", 2, 17, *_NO_BOUND),
+    (HALVED + "z[k] < 0.1, 50", "ProgramSyntaxError", 2, 17, *_NO_BOUND),
+    (HALVED + "z[k] < 0.1, at most", "ProgramSyntaxError", 2, 17, *_NO_BOUND),
+    (HALVED + "(z[k] < 0.1, at most 50)", "ProgramSyntaxError", 2, 17, *_NO_BOUND),
+    (HALVED + ", at most 50", "ProgramSyntaxError", 2, 17, *_NO_BOUND),
+    (HALVED + "z[k] < 0.1, at most 2.5", "ProgramSyntaxError", 2, 43, *_NO_SIZE),
+    (HALVED + "z[k] < 0.1, at most -3", "ProgramSyntaxError", 2, 43, *_NO_SIZE),
+    ("x : real\n" + HALVED + "z[k] < 0.1, at most x", "ProgramSyntaxError", 3, 43, *_NO_SIZE),
+    (
+        HALVED + "z[k], at most 50",
+        "DomainError",
+        2,
+        23,
+        "'z[k]' is no condition",
+        "compare it with something",
+    ),
+    (
+        "v : real[3]\nz[0] = v\nz[k] = z[k-1]/2 until z[k] < 0.1, at most 50",
+        "DomainError",
+        3,
+        23,
+        "'z[k] < 0.1' is several conditions",
+        "compare one number, such as the largest of them",
+    ),
+    ("a : real\n" + HALVED + "a < 1, at most 50", "DomainError", 3, 23, *_NO_VALUE),
+    (HALVED + "k > 5, at most 50", "DomainError", 2, 23, *_NO_VALUE),
+    (HALVED + "z[0] > 5, at most 50", "DomainError", 2, 23, *_NO_VALUE),
+    (HALVED + "z[k] < 0.1, at most 50 for k in 1..5", "ProgramSyntaxError", 2, 46, *_TWICE),
+    (
+        "z[0] = 1\nz[k] = z[k-1]/2 for k in 1..5 until z[k] < 0.1, at most 50",
+        "ProgramSyntaxError",
+        2,
+        31,
+        *_TWICE,
+    ),
+    (
+        HALVED + "z[k+1] < 0.1, at most 50",
+        "CycleError",
+        2,
+        23,
+        "the condition reads a later value of 'z' than the step computes",
+        "read what is computed before",
+    ),
+    (
+        "z[3] = 1\nz[k-1] = z[k]/2 until z[k] < 0.1, at most 3",
+        "DomainError",
+        2,
+        1,
+        "the values of 'z' begin at the position 3",
+        "count the steps from there: x[t+2] reads another array further on",
+    ),
+    (
+        HALVED + "abs(z[k] - z[k-1]) < 0.1, at most 50",
+        "CycleError",
+        2,
+        23,
+        "the condition compares values of 'z' 1 apart",
+        "compute in the step what compares two: d[k] = ..., with d[0] above",
+    ),
+    (
+        HALVED + "z[k] < q, at most 50",
+        "UnknownNameError",
+        2,
+        30,
+        "unknown name 'q'",
+        "declare it: q : real",
+    ),
+    (
+        "z[k] = z[k-1]/2 until z[k] < 0.1, at most 50",
+        "UnknownNameError",
+        1,
+        1,
+        "'z' has no first value",
+        "write z[0] = ... above",
+    ),
+    (
+        "z[5] = 1 until z[5] < 0.1, at most 50",
+        "ProgramSyntaxError",
+        1,
+        1,
+        "no value has a position that 'until' can count",
+        _UNCOUNTED,
+    ),
+    (
+        "x until 3",
+        "ProgramSyntaxError",
+        1,
+        3,
+        "'until' has no place here",
+        "remove it, or complete what stands before it",
     ),
 ]
