@@ -124,12 +124,16 @@ def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height
     base, begin = sliced_rows(values)
     if base is not values:
         return _row(base, size_sum([start, begin]), length, rows, height)
-    array = slice_rows(values, start, size_sum([start, length]))
+    return row_of(slice_rows(values, start, size_sum([start, length])), rows, height)
+
+
+def row_of(array: Node, rows: dict[Node, Node], height: int) -> Node:
+    """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
     known = next((s for s, r in rows.items() if r is array), None)
     if known is None:
         known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
         rows[known] = array
-    return known if values.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
+    return known if array.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
 
 
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:

@@ -6,22 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.autodiff.batch import batch
-from symgrad.autodiff.recurrences import recur
+from symgrad.autodiff.recurrences import recur, row_of
+from symgrad.frontend.indices import IndexRange, affine, slice_at
 from symgrad.frontend.tokens.terms import Token
-from symgrad.ir.graph import Node, number, size_node, symbol
+from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.shapes import broadcast_shapes
-from symgrad.ir.sizes import Shape, Size, names_of, size_product, size_sum
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
-from symgrad.ops.array.indexing import gather, iota
-from symgrad.ops.array.layout import concatenate, expand, full, slice_rows
+from symgrad.ops.array.indexing import gather
+from symgrad.ops.array.layout import concatenate, expand, full
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.arith import add
-from symgrad.ops.scalar.logic import gt, not_, where
-from symgrad.support.errors import CycleError, DomainError, ShapeError
+from symgrad.ops.scalar.logic import not_, where
+from symgrad.support.errors import CycleError, DomainError
 
 STEP = "__step"
 """The beginning of the names of symbols that stand for positions and values while a step is read."""
+
+_HEIGHT = 0
+"""Below the heights of all bodies, for the symbols of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,8 @@ class StepRange:
 
 def position_offset(at: Node, step: Node) -> Size | None:
     """Return a position minus that of the step; None if the difference varies."""
-    found = as_size(substitute([at], {step: size_node(STEP)})[0])
-    if found is None:
-        return None
-    rest = size_sum([found, size_product([-1, STEP])])
-    return None if STEP in names_of(rest) else rest
+    found = affine(at, step)
+    return found[1] if found is not None and found[0] == 1 else None
 
 
 class RecurrenceSteps:
@@ -64,6 +65,8 @@ class RecurrenceSteps:
         self.rows: dict[Node, Node] = {}
         self._formulas: list[tuple[str, Node]] = []
         self._condition: Node | None = None
+        ends = (loop.last, loop.first) if loop.reverse else (loop.first, loop.last)
+        self._values = IndexRange(str(loop.name), *ends, loop.length)
 
     def define(
         self, name: str, offset: Size, formula: Node, shape: Shape, starts: Mapping[Size, Node]
@@ -188,7 +191,7 @@ class RecurrenceSteps:
             elif varying.intersection(node.args):
                 varying.add(node)
         if self.step in topological([formula], until=done):
-            done[self.step] = self._row_of(add(iota(params=(self.loop.length,)), number(self._lowest())))
+            done[self.step] = row_of(self._values.positions, self.rows, _HEIGHT)
         (found,) = substitute([formula], done)
         whole = next((self.whole[n] for n in topological([found]) if n in self.whole), None)
         if whole is not None:
@@ -198,16 +201,6 @@ class RecurrenceSteps:
                 cure="read it at one position, or on a line below",
             )
         return found
-
-    def _lowest(self) -> int:
-        low = self.loop.last if self.loop.reverse else self.loop.first
-        if not isinstance(low, int):
-            raise DomainError(
-                "the position is read as a number, and the lowest one is no number",
-                expected="a range that begins or ends with a whole number",
-                cure="write 1..T, or T..1",
-            )
-        return low
 
     def _value(self, node: Node) -> Node:
         """Return the symbol of a value of an earlier step."""
@@ -247,46 +240,14 @@ class RecurrenceSteps:
         """Return the symbol of what is read from an array at positions that depend on the step."""
         x, *places = node.args
         axes: tuple[int, ...] = node.params[0]
-        offset = position_offset(places[0], self.step)
         others = places[1:]
-        if axes[0] == 0 and offset is not None and all(self.step not in topological([p]) for p in others):
-            ends = self.loop.first, self.loop.last
-            low, high = ends[::-1] if self.loop.reverse else ends
-            start, stop = size_sum([low, offset]), size_sum([high, offset, 1])
-            rows = slice_rows(x, start, stop)
-            if rows.shape[0] != self.loop.length:  # max(T - 1, 0) rows, not T - 1
-                rows = slice_rows(x, start, size_sum([start, self.loop.length]))
-            self._check_range(x, start, stop, offset, rows)
-            row = self._row_of(rows)
-            return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
-        steps = add(iota(params=(self.loop.length,)), number(self._lowest()))
-        return self._row_of(batch([node], {self.step: steps}, (self.loop.length,))[0])
-
-    def _check_range(self, x: Node, start: Size, stop: Size, offset: Size, rows: Node) -> None:
-        short = size_sum([x.shape[0], size_product([-1, stop])])
-        below = isinstance(start, int) and start < 0
-        if below or (isinstance(short, int) and short < 0):
-            place = size_sum([self.loop.name, offset])
-            raise ShapeError(
-                f"position {place} is {start if below else size_sum([stop, -1])} in the "
-                f"{'first' if below != self.loop.reverse else 'last'} step, and the axis has the length {x.shape[0]}",
-                expected="positions from 0 to below the length",
-                cure="correct the position or the range: x : real[T] has the positions 0..T-1",
-            )
-        if rows.shape[0] != self.loop.length:
-            raise ShapeError(
-                f"the positions {start} to {size_sum([stop, -1])} are read from an axis of the length {x.shape[0]}",
-                expected="an axis that has these positions for all sizes",
-                cure="declare the array with the size of the range",
-            )
-
-    def _row_of(self, rows: Node) -> Node:
-        known = next((s for s, r in self.rows.items() if r is rows), None)
-        if known is None:
-            domain = REAL if rows.dtype == "real" else INT
-            known = symbol(Declaration(f"{STEP} row {len(self.rows)}", domain, rows.shape[1:]))
-            self.rows[known] = rows
-        return known if rows.dtype != "bool" else gt(known, number(0))
+        if axes[0] == 0 and all(self.step not in topological([p]) for p in others):
+            rows = slice_at(x, 0, places[0], self.step, self._values)
+            if rows is not None:
+                row = row_of(rows, self.rows, _HEIGHT)
+                return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
+        (rows,) = batch([node], {self.step: self._values.positions}, (self.loop.length,))
+        return row_of(rows, self.rows, _HEIGHT)
 
 
 def _where_stopped(stop: Node, value: Node, new: Node) -> Node:

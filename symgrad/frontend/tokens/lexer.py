@@ -50,6 +50,9 @@ _LOOP_WORDS = {"for": "FOR", "in": "IN"}
 _SEARCH = "until"
 """The word of `z[k] = ... until abs(z[k]) < 1, at most 9`: it stands after an operand, where no name can stand."""
 
+_RANGED = re.compile(rf"[(,]\s*{NAME}\s*=(?!=)[^=]*\Z")
+"""The beginning of a range of an index, t=1, after which `..` stands."""
+
 _CLOSES = {")": "(", "]": "["}
 
 
@@ -131,7 +134,7 @@ class Lexer(LexerState):
                     chain = chain + 1 if nests else 0
                     operand = False
             elif kind == "range":
-                if not loop:
+                if not loop and not (brackets and _RANGED.search(text, brackets[-1], start)):
                     raise attribute(self, start)
                 name, operand, chain = "RANGE", False, 0
             elif kind == "transpose" or kind == "string":

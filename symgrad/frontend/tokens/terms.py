@@ -102,6 +102,15 @@ class Keyword:
     value: Item
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """An index with its ends: t=1..T."""
+
+    name: Token
+    first: Term
+    last: Term
+
+
 Item: TypeAlias = Term | ItemList | Text | NoneLiteral
 Argument: TypeAlias = Item | Keyword
 
