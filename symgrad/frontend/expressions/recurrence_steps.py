@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ir.types import INT, REAL, Declaration
+from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.indexing import gather
 from symgrad.ops.array.layout import concatenate, expand, full
 from symgrad.ops.numpy.lengths import as_size
