@@ -88,7 +88,7 @@ class RecurrenceSteps:
             raise DomainError(
                 f"the values of '{name}' begin at the position {lowest}",
                 expected=f"values from {name}[0] on, since positions count from 0",
-                cure="count the steps from there: x[t+2] reads another array further on",
+                cure="begin with the position 0, and read other arrays further on",
             )
         self.starts[name] = {p: full(starts[p], shape) for p in wanted}
         self.before[name] = [

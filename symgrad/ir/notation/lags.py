@@ -112,6 +112,8 @@ def lags_in_text(nodes: Sequence[Node]) -> dict[Node, list[Lags]]:
     """
     order = topological(nodes)
     joined = {n: lags for n in order if (lags := lags_of(n)) is not None}
+    if not joined:
+        return {}
     read = {*nodes, *(a for n in order if n not in joined for a in n.args if n.op.name != "part")}
     loops: dict[Node, list[Lags]] = {}
     for lags in joined.values():

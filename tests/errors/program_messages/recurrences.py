@@ -196,7 +196,7 @@ CASES = [
         2,
         1,
         "the values of 'h' begin at the position 3",
-        "count the steps from there: x[t+2] reads another array further on",
+        "begin with the position 0, and read other arrays further on",
     ),
     (
         "h[8] = 1\nh[t-1] = 2*h[t] for t in 8..4",
@@ -204,7 +204,7 @@ CASES = [
         2,
         1,
         "the values of 'h' begin at the position 3",
-        "count the steps from there: x[t+2] reads another array further on",
+        "begin with the position 0, and read other arrays further on",
     ),
     (
         "y = 2 for t in 1..5",
@@ -263,7 +263,7 @@ CASES = [
         2,
         1,
         "the values of 'z' begin at the position 3",
-        "count the steps from there: x[t+2] reads another array further on",
+        "begin with the position 0, and read other arrays further on",
     ),
     (
         HALVED + "abs(z[k] - z[k-1]) < 0.1, at most 50",
