@@ -23,6 +23,10 @@ PROGRAMS = [
     # The other array has one row less, and so its positions are one less.
     "F[0] = a\nF[1] = 2\nG[0] = 1\nF[t+1] = F[t] + G[t-1]*F[t-1]; G[t] = F[t+1] + G[t-1] for t in 1..4",
     "F[0] = 1\nF[1] = a\nG[0] = 2\nG[1] = 0\nF[t] = F[t-1] - G[t-2]; G[t] = F[t]*F[t-1] + G[t-1] for t in 2..4",
+    # The letter is the number that the steps read.
+    "F[0] = a\nF[1] = 2\nG[0] = 1\nG[t-1] = t*F[t-1] + G[t-2]; F[t] = F[t-2] + G[t-1] for t in 2..4",
+    "F[0] = a\nF[1] = 2\nF[t] = t*F[t-2] until F[t] > 9, at most 4",
+    "F[1] = a\nF[2] = 3\nF[t-1] = a*F[t] - F[t+1] for t in 1..1",
     # Nothing reads F two steps back, but the first values are there.
     "F[0] = a\nF[1] = 3\nF[t] = 2*F[t-1] for t in 2..4",
 ]

@@ -162,7 +162,9 @@ class RecurrenceSteps:
         if stop is not None:
             results = [_where_stopped(stop, c, r) for c, r in zip(carries, results, strict=True)]
         starts = [s for n in names for s in self.starts[n].values()]
-        found = recur(starts, carries, results, self.rows, self.loop.length, reverse=self.loop.reverse)
+        # The same steps in another order of lines are the same node.
+        rows = {n: self.rows[n] for n in topological(results) if n in self.rows}
+        found = recur(starts, carries, results, rows, self.loop.length, reverse=self.loop.reverse)
         at = 0
         arrays: dict[str, Node] = {}
         for n in names:

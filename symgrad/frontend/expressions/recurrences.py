@@ -10,7 +10,7 @@ A search ends with `until c, at most N` instead: it makes N steps, and all value
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from symgrad.frontend.expressions.functions import FunctionRules, SingleExpression
@@ -134,6 +134,8 @@ class RecurrenceRules(FunctionRules):
                 self._no_start(line, loop)
                 return
             shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
+        if loop.first == loop.last and self._starts_after(lines, loop):
+            loop = replace(loop, reverse=True)
         spans, derivatives = dict(self.spans), dict(self.derivatives)
         found: dict[str, Node] | None = {}
         for _ in range(
@@ -188,6 +190,15 @@ class RecurrenceRules(FunctionRules):
             )
             return None
         return StepRange(name, first, last, reverse, size_max(back if reverse else steps, 0))
+
+    def _starts_after(self, lines: Sequence[StepDefinition], loop: StepRange) -> bool:
+        """Tell whether a single step, which is no direction, computes values before the first ones."""
+        line = next(line for line in lines if line.subscript is not None)
+        offset = self._offset(line, loop.name)
+        if offset is None:
+            return False
+        beyond = (size_sum([p, size_product([-1, loop.first])]) for p in self.starts[str(line.name)])
+        return all(isinstance(p, int) and isinstance(offset, int) and p > offset for p in beyond)
 
     def _search(
         self, word: Token, clause: Sequence[Token], letter: Token, lines: Sequence[StepDefinition]

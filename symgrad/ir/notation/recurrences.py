@@ -124,7 +124,7 @@ def recurrence_lines(
     first, end = map(size_text, places.ends)
     span = f"for {letter} in {end}..{first}" if reverse else f"for {letter} in {first}..{end}"
     if condition is not None:
-        span = f"until {text(condition, {})}, at most {end}"
+        span = f"until {text(condition, {})}, at most {size_text(places.length)}"
     line = f"{'; '.join(lines)} {span}"
     return [*found, line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}"]
 
@@ -140,17 +140,19 @@ class StepPlaces(NamedTuple):
         starts: the carries with the positions of their first values, in the order of their lines.
         after: for each carry with a line in the step, the position that a step computes, minus that of the step.
         ends: the positions of the first and the last step, the smaller one first.
+        length: the number of steps.
     """
 
     starts: list[tuple[int, Size]]
     after: dict[int, int]
     ends: tuple[Size, Size]
+    length: Size
 
 
 def step_places(node: Node, names: Sequence[CarryName]) -> StepPlaces:
     """Return the positions in the lines of a recurrence."""
     length, reverse = _bare(node.params[0]), node.params[1]
-    base = 0 if reverse else min(name.first for name in names)
+    base = _first_step(node, names) - 1
     after = {k: -1 if reverse else n.first - base for k, n in enumerate(names) if not n.back}
     starts: list[tuple[int, Size]] = []
     for own in after:
@@ -160,7 +162,17 @@ def step_places(node: Node, names: Sequence[CarryName]) -> StepPlaces:
             if reverse
             else [(k, names[k].first - back) for back, k in group[::-1]]
         )
-    return StepPlaces(starts, after, (1 + base, size_sum([length, base])))
+    return StepPlaces(starts, after, (1 + base, size_sum([length, base])), length)
+
+
+def _first_step(node: Node, names: Sequence[CarryName]) -> int:
+    """Return the position of the first step: the first number, if the steps read their position."""
+    _, reverse, body = node.params
+    rows = node.args[len(body.carries) :][: len(body.rows)]
+    counted = next((_first_count(x) for x in rows if _counts_rows(x)), None)
+    if reverse:
+        return 1
+    return 1 + min(name.first for name in names) if counted is None else counted
 
 
 def step_formulas(
@@ -214,7 +226,7 @@ def _over_names(
     carries, rows = len(body.carries), len(body.rows)
     given = node.args[carries:]
     t = symbol(Declaration(letter, INT))
-    start = 0 if reverse else min(name.first for name in names)
+    start = _first_step(node, names) - 1
 
     def marked(spelled: str, like: Node) -> Node:
         return symbol(Declaration(spelled, INT if like.dtype == "int" else REAL, like.shape))

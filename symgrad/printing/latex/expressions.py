@@ -89,13 +89,13 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    changed, lags = with_lags([node, *(names or {}), *(spelled or {})], {*(names or {}), *arrays})
+    kept = {*(names or {}), *arrays}
+    _, lags = with_lags([node], kept)
     if lags:
-        node, *keys = changed
-        names, spelled = (
-            dict(zip(keys[: len(names or {})], (names or {}).values(), strict=True)),
-            dict(zip(keys[len(names or {}) :], (spelled or {}).values(), strict=True)),
-        )
+        (node, *keys), lags = with_lags([node, *(names or {}), *(spelled or {})], kept)
+        split = len(names or {})
+        names = dict(zip(keys[:split], (names or {}).values(), strict=True))
+        spelled = dict(zip(keys[split:], (spelled or {}).values(), strict=True))
     texts = names or {}
     named = {n: name for n, name in texts.items() if n.op is not NUMBER or name.isidentifier()}
     # Named nodes are not entered: their text may be exponentially longer than their graph.
@@ -209,7 +209,8 @@ def _recurrence_rows(
     span = f"{letter} = " + (rf"{end}, \dots, {first}" if node.params[1] else rf"{first}, \dots, {end}")
     if condition is not None:
         word, shown = ("while", condition.args[0]) if condition.op.name == "not_" else ("until", condition)
-        span = rf"\text{{{word} }} {latex(shown, spelled=spelled, beside=beside)},\ \text{{at most }} {end}"
+        holds, most = latex(shown, spelled=spelled, beside=beside), glyphs.size(places.length)
+        span = rf"\text{{{word} }} {holds},\ \text{{at most }} {most}"
     steps = [
         f"{entry(k, position_text(letter, at))} &= {latex(step[k], spelled=spelled, beside=beside)}"
         for k, at in places.after.items()
