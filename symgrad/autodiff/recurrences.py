@@ -126,11 +126,7 @@ class Rows:
 
     def _symbol(self, array: Node, start: Size) -> Node:
         rows = slice_rows(array, start, size_sum([start, self.length]))
-        known = next((s for s, r in self.arrays.items() if r is rows), None)
-        if known is None:
-            known = bound_symbol("array", len(self.arrays), self.height, rows.shape[1:], rows.dtype)
-            self.arrays[known] = rows
-        return known if rows.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
+        return row_symbol(rows, self.arrays, self.height)
 
 
 def reads_row(reader: Node, values: Node, position: Size) -> bool:
@@ -143,6 +139,15 @@ def reads_row(reader: Node, values: Node, position: Size) -> bool:
         found = as_size(reader.args[1])
         return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
     return False
+
+
+def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
+    """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
+    known = next((s for s, r in rows.items() if r is array), None)
+    if known is None:
+        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
+        rows[known] = array
+    return known if array.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
 
 
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:

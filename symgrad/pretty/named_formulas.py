@@ -9,6 +9,7 @@ from itertools import count
 from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, recurrence_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -102,7 +103,11 @@ def _recurrences(
     spelling: Notation, results: Sequence[Node], lines: Sequence[tuple[Node, Node]], known: Collection[str]
 ) -> tuple[Sequence[Node], list[str]] | None:
     """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
-    roots = [*results, *(body for _, body in lines)]
+    roots, lags = with_lags([*results, *(body for _, body in lines)])
+    results, lines = (
+        roots[: len(results)],
+        [(name, body) for (name, _), body in zip(lines, roots[len(results) :], strict=True)],
+    )
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
         return None
@@ -114,10 +119,12 @@ def _recurrences(
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
         names = names_for(changed, {}, taken)
-        own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carry_values(node), strict=True)]
+        some = lags.get(node, ())
+        arrays = named_arrays(node, some)
+        own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
         shown = recurrence_lines(
             changed,
-            names,
+            carry_names(names, some),
             lambda n, more: expression_text(n, {**spelling.texts, **more}),
             lambda nodes: parts_named(nodes, {}, taken),
             letter_for(taken),
@@ -126,8 +133,10 @@ def _recurrences(
         written[first], read[first] = shown, args
         for other in others:
             written[other], read[other] = [], (first,)
-        table[node] = pack_values(own, 1)
-        table.update(zip(carry_values(node), own, strict=True))
+        table.update(zip(arrays, own, strict=True))
+        for one in some:
+            table.update(one.rows(table[one.array]))
+        table[node] = pack_values([table[v] for v in carry_values(node)], 1)
     for name, body in lines:
         (new,) = substitute([body], table)
         read[name], written[name] = (new,), [f"{name.name} = {spelling.text(new)}"]

@@ -18,7 +18,7 @@ from tests.autodiff.test_recurrences import close, every_recurrence, gradients, 
 STORED = {
     *("Horner's scheme", "Clenshaw's scheme", "continued fraction", "advantage"),  # they run back
     *("autoregression", "GRU", "tridiagonal system"),  # all values are read
-    *("Runge and Kutta", "Fibonacci", "conjugate gradients"),  # few steps, that take less than the sums
+    *("Runge and Kutta", "Fibonacci", "conjugate gradients", "secant method"),  # few steps, that take less than the sums
 }
 """Recurrences that have no segments."""
 

@@ -3,25 +3,40 @@
 Positions count from 0, and both ends of a range are included. A line may have several definitions before its `for`,
 separated by semicolons; each reads the values of the steps before, and those to its left also at this step. A
 definition without a subscript is a name within the step.
+
+A search ends with `until c, at most N` instead: it makes N steps, and all values stay once the condition holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from symgrad.frontend.expressions.functions import FunctionRules, SingleExpression
-from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange
+from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange, position_offset
 from symgrad.frontend.tokens.lalr import parse
-from symgrad.frontend.tokens.terms import Term, Token, span_of
-from symgrad.ir.graph import Node, symbol
+from symgrad.frontend.tokens.terms import STEP_CLAUSES, Term, Token, span_of
+from symgrad.ir.graph import Node, as_condition, symbol
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, least_value, size_max, size_product, size_sum
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
+from symgrad.support.errors import (
+    DomainError,
+    ProgramSyntaxError,
+    RedefinitionError,
+    SymgradError,
+    UnknownNameError,
+)
 
 _NEWLINE = "_NEWLINE"
+
+
+def _line(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """Return tokens as a line that the parser reads."""
+    end = tokens[-1].end_pos
+    return (*tokens, Token(_NEWLINE, "", end, end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +92,37 @@ class RecurrenceRules(FunctionRules):
             return
         self.starts.setdefault(str(line.name), {})[position] = line.name, value
 
-    def recurrence(self, lines: Sequence[StepDefinition], clause: Sequence[Token]) -> None:
-        """Read the definitions of one line with a `for`, and define the arrays of all values.
+    def recurrence(
+        self, lines: Sequence[StepDefinition], letter: Token | None, clause: Sequence[Token]
+    ) -> None:
+        """Read the definitions of one line with a `for` or `until`, and define the arrays of all values.
 
         Args:
             lines: the definitions.
-            clause: the tokens after `for`: t in 1..T.
+            letter: the name of the position; None if a subscript has no name.
+            clause: the tokens from this word on: for t in 1..T, until c, at most 50.
         """
         self._begin()
-        loop = self._loop(clause)
+        word, *rest = clause
+        other = next((t for t in rest if t.type in STEP_CLAUSES), None)
+        if other is not None:
+            self._refuse(
+                other,
+                "one line has both 'for' and 'until'",
+                "for t in 1..T, or until a condition holds, at most 50",
+                "leave one of them out",
+            )
+            return
+        subscript = next((line.subscript for line in lines if line.subscript is not None), None)
+        if letter is None or subscript is None:
+            self._refuse(
+                lines[-1].name,
+                f"no value has a position that '{word}' can count",
+                f"{lines[-1].name}[t] = ... on the left side",
+                "write the position in brackets after the name",
+            )
+            return
+        loop = self._loop(rest) if word.type == "FOR" else self._search(word, rest, letter, lines)
         if loop is None or self.error is not None:
             return
         shapes: dict[str, Shape] = {}
@@ -97,6 +134,8 @@ class RecurrenceRules(FunctionRules):
                 self._no_start(line, loop)
                 return
             shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
+        if loop.first == loop.last and self._starts_after(lines, loop):
+            loop = replace(loop, reverse=True)
         spans, derivatives = dict(self.spans), dict(self.derivatives)
         found: dict[str, Node] | None = {}
         for _ in range(
@@ -124,9 +163,7 @@ class RecurrenceRules(FunctionRules):
         name = clause[0]
         ends: list[Size] = []
         for part in (clause[2:at], clause[at + 1 :]):
-            term = self._formula(
-                [*part, Token(_NEWLINE, "", part[-1].end_pos, part[-1].end_pos)] if part else part
-            )
+            term = self._formula(_line(part) if part else part)
             size = None if self.error is not None else self.size_of(term.node)
             if size is None:
                 self._refuse(
@@ -154,6 +191,74 @@ class RecurrenceRules(FunctionRules):
             return None
         return StepRange(name, first, last, reverse, size_max(back if reverse else steps, 0))
 
+    def _starts_after(self, lines: Sequence[StepDefinition], loop: StepRange) -> bool:
+        """Tell whether a single step, which is no direction, computes values before the first ones."""
+        line = next(line for line in lines if line.subscript is not None)
+        offset = self._offset(line, loop.name)
+        if offset is None:
+            return False
+        beyond = (size_sum([p, size_product([-1, loop.first])]) for p in self.starts[str(line.name)])
+        return all(isinstance(p, int) and isinstance(offset, int) and p > offset for p in beyond)
+
+    def _search(
+        self, word: Token, clause: Sequence[Token], letter: Token, lines: Sequence[StepDefinition]
+    ) -> StepRange | None:
+        """Return the range of steps that end once a condition holds: until c, at most 50."""
+        depths = accumulate((t in "([") - (t in ")]") for t in clause)
+        commas = (
+            k for k, (t, depth) in enumerate(zip(clause, depths, strict=True)) if t == "," and not depth
+        )
+        at = next(commas, len(clause))
+        bound = clause[at + 3 :]
+        if [*clause[at + 1 : at + 3]] != ["at", "most"] or not bound or not at:
+            self._refuse(
+                word,
+                "nothing says how many steps a search makes at most",
+                "until a condition holds, at most 50",
+                "end the line with the condition, then: , at most 50",
+            )
+            return None
+        term = self._formula(_line(bound))
+        length = None if self.error is not None else self.size_of(term.node)
+        if length is None or (isinstance(length, int) and length < 0):
+            self.wrong(
+                ProgramSyntaxError,
+                "the largest number of steps is no size",
+                term.start,
+                term.end,
+                expected="a whole number or a size: at most 50",
+                cure="write a whole number, or the name of a size",
+            )
+            return None
+        line = next(line for line in lines if line.subscript is not None)
+        given = self.starts.get(str(line.name), {0: None})
+        # The steps go on from the last of the first values: all others stand one after the other before it.
+        back = range(len(given))
+        last = next((p for p in given if all(size_sum([p, -k]) in given for k in back)), next(iter(given)))
+        offset = self._offset(line, letter)
+        if offset is None:
+            return None
+        first = size_sum([last, 1, size_product([-1, offset])])
+        end = size_sum([first, length, -1])
+        return StepRange(letter, first, end, False, size_max(length, 0), _line(clause[:at]))
+
+    def _offset(self, line: StepDefinition, letter: Token) -> Size | None:
+        """Return the position that a definition computes, minus that of the step."""
+        assert line.subscript is not None
+        outer, step = self.local, symbol(Declaration(STEP, INT))
+        self.local = {**outer, str(letter): Term(step, *span_of(letter))}
+        at = self._formula(line.subscript)
+        self.local = outer
+        offset = None if self.error is not None else position_offset(at.node, step)
+        if offset is None:
+            self._refuse(
+                line.name,
+                "the left side of a recurrence is one position in each step",
+                f"{line.name}[{letter}] = ...",
+                "write the position itself, or one a fixed number of steps away",
+            )
+        return offset
+
     def _values(
         self, lines: Sequence[StepDefinition], loop: StepRange, shapes: Mapping[str, Shape]
     ) -> dict[str, Node] | None:
@@ -175,24 +280,44 @@ class RecurrenceRules(FunctionRules):
                 if line.subscript is None:
                     self.local[str(line.name)] = Term(value.node, *span_of(line.name))
                     continue
-                at = self._formula(line.subscript)
-                offset = None if self.error is not None else reader.offset(at.node)
+                offset = self._offset(line, loop.name)
                 if offset is None:
-                    self._refuse(
-                        line.name,
-                        "the left side of a recurrence is one position in each step",
-                        f"{line.name}[{loop.name}] = ... for {loop.name} in ...",
-                        "write the position itself, or one a fixed number of steps away",
-                    )
                     return None
                 starts = {p: term.node for p, (_, term) in self.starts[str(line.name)].items()}
                 reader.define(str(line.name), offset, value.node, shapes[str(line.name)], starts)
+            if loop.until is not None and not self._stop(reader, loop.until):
+                return None
             return reader.values()
         except SymgradError as error:
             self.keep(error, lines[0].name.start_pos, lines[-1].formula[-1].end_pos)
             return None
         finally:
             self.local = outer
+
+    def _stop(self, reader: RecurrenceSteps, tokens: Sequence[Token]) -> bool:
+        """Read the condition of a search; return whether it is one."""
+        term = self._formula(tokens)
+        condition = None if self.error is not None else as_condition(term.node)
+        if self.error is None and (condition is None or condition.shape):
+            self.wrong(
+                DomainError,
+                f"{self.quote(term)} is no condition"
+                if condition is None
+                else f"{self.quote(term)} is several conditions",
+                term.start,
+                term.end,
+                expected="one condition: abs(z[k]) < 1e-12",
+                cure="compare it with something"
+                if condition is None
+                else "compare one number, such as the largest of them",
+            )
+        if condition is None or self.error is not None:
+            return False
+        try:
+            reader.stop(condition)
+        except SymgradError as error:
+            self.keep(error, term.start, term.end)
+        return self.error is None
 
     def _formula(self, tokens: Sequence[Token]) -> Term:
         body = SingleExpression(self)

@@ -10,10 +10,18 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
-from symgrad.ir.body import carry_values
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
-from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, step_formulas
+from symgrad.ir.notation.recurrences import (
+    CarryName,
+    is_recurrence,
+    letter_for,
+    names_for,
+    position_text,
+    step_formulas,
+    step_places,
+)
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
@@ -81,6 +89,13 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
+    kept = {*(names or {}), *arrays}
+    _, lags = with_lags([node], kept)
+    if lags:
+        (node, *keys), lags = with_lags([node, *(names or {}), *(spelled or {})], kept)
+        split = len(names or {})
+        names = dict(zip(keys[:split], (names or {}).values(), strict=True))
+        spelled = dict(zip(keys[split:], (spelled or {}).values(), strict=True))
     texts = names or {}
     named = {n: name for n, name in texts.items() if n.op is not NUMBER or name.isidentifier()}
     # Named nodes are not entered: their text may be exponentially longer than their graph.
@@ -88,7 +103,7 @@ def latex(
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
     sized = (n for n in order if n.shape or (n.params and not n.op.pointwise and n.op is not CONSTANT))
     sizes = sorted({name for n in sized for name in names_of(n.shape, *n.params)})
-    own = _named_recurrences(order, named, {*read, *sizes, *beside}, arrays)
+    own = _named_recurrences(order, named, {*read, *sizes, *beside}, arrays, lags)
     called = [name for names in own.values() for name in names]
     glyphs = Glyphs([*read, *sizes, *called], beside, called)
     written = Texts(glyphs)
@@ -113,10 +128,13 @@ def latex(
         if n in written:
             continue
         if n in own:
-            lines += _recurrence_rows(n, own[n], written, {*read, *sizes, *beside, *called})
-            for carry, name in zip(carry_values(n), own[n], strict=True):
-                written[carry] = (with_accent(glyphs.name(name)), ATOM)
-                written.opaque.add(carry)
+            some = lags.get(n, ())
+            lines += _recurrence_rows(
+                n, carry_names(own[n], some), written, {*read, *sizes, *beside, *called}
+            )
+            for array, name in zip(named_arrays(n, some), own[n], strict=True):
+                written[array] = (with_accent(glyphs.name(name)), ATOM)
+                written.opaque.add(array)
             if n in written:
                 continue
         text, rank = _write(n, written)
@@ -141,7 +159,11 @@ def latex(
 
 
 def _named_recurrences(
-    order: Iterable[Node], named: Mapping[Node, str], taken: set[str], arrays: Mapping[Node, str]
+    order: Iterable[Node],
+    named: Mapping[Node, str],
+    taken: set[str],
+    arrays: Mapping[Node, str],
+    lags: Mapping[Node, Sequence[Lags]],
 ) -> dict[Node, list[str]]:
     """Return the names of the carries of each recurrence."""
     called = dict(named)
@@ -149,17 +171,19 @@ def _named_recurrences(
     for node in order:
         if is_recurrence(node):
             new = names_for(node, called, taken)
-            found[node] = [arrays.get(c) or name for c, name in zip(carry_values(node), new, strict=True)]
-            called.update(zip(carry_values(node), found[node], strict=True))
+            values = named_arrays(node, lags.get(node, ()))
+            found[node] = [arrays.get(v) or name for v, name in zip(values, new, strict=True)]
+            called.update(zip(values, found[node], strict=True))
     return found
 
 
-def _recurrence_rows(node: Node, names: Sequence[str], written: Texts, beside: Collection[str]) -> list[str]:
+def _recurrence_rows(
+    node: Node, names: Sequence[CarryName], written: Texts, beside: Collection[str]
+) -> list[str]:
     r"""Return the rows of an ``aligned`` environment for a recurrence: h_{0} &= 1, h_{t} &= a h_{t-1}."""
-    length, reverse, _ = node.params
     letter = letter_for(beside)
     glyphs = written.glyphs
-    end = glyphs.size(length)
+    places = step_places(node, names)
     marks: dict[str, str] = {}
 
     def text(x: Node) -> str:
@@ -168,25 +192,30 @@ def _recurrence_rows(node: Node, names: Sequence[str], written: Texts, beside: C
         marks[mark] = written[x][0]
         return mark
 
-    step = step_formulas(node, names, text, letter)
+    step, condition = step_formulas(node, names, text, letter)
     spelled: dict[Node, _Written] = {n: t for n, t in written.items() if n.args}
-    for symbol_ in topological(step):
+    for symbol_ in topological([*step, *([condition] if condition is not None else [])]):
         name = symbol_.name if symbol_.op is SYMBOL else ""
         if name.endswith("]"):
             array, _, place = name[:-1].partition("[")
             base = marks.get(array) or with_accent(glyphs.name(array))
             spelled[symbol_] = (entry_text(base, place), ATOM)
-    first, now = (end, f"{letter}-1") if reverse else ("0", letter)
-    starts = [
-        f"{entry_text(with_accent(glyphs.name(name)), first)} &= {written[s][0]}"
-        for name, s in zip(names, node.args, strict=False)
-    ]
-    span = rf"{end}, \dots, 1" if reverse else rf"1, \dots, {end}"
+
+    def entry(k: int, place: str) -> str:
+        return entry_text(with_accent(glyphs.name(names[k].name)), place)
+
+    starts = [f"{entry(k, glyphs.size(at))} &= {written[node.args[k]][0]}" for k, at in places.starts]
+    first, end = (glyphs.size(at) for at in places.ends)
+    span = f"{letter} = " + (rf"{end}, \dots, {first}" if node.params[1] else rf"{first}, \dots, {end}")
+    if condition is not None:
+        word, shown = ("while", condition.args[0]) if condition.op.name == "not_" else ("until", condition)
+        holds, most = latex(shown, spelled=spelled, beside=beside), glyphs.size(places.length)
+        span = rf"\text{{{word} }} {holds},\ \text{{at most }} {most}"
     steps = [
-        f"{entry_text(with_accent(glyphs.name(name)), now)} &= {latex(r, spelled=spelled, beside=beside)}"
-        for name, r in zip(names, step, strict=True)
+        f"{entry(k, position_text(letter, at))} &= {latex(step[k], spelled=spelled, beside=beside)}"
+        for k, at in places.after.items()
     ]
-    return [*starts, *steps[:-1], rf"{steps[-1]}, \quad {letter} = {span}"]
+    return [*starts, *steps[:-1], rf"{steps[-1]}, \quad {span}"]
 
 
 def word_call(name: str, arguments: Sequence[str]) -> str:
