@@ -24,13 +24,20 @@ import numpy as np
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.rows import row_of, sum_rows
+from symgrad.autodiff.rows import Rows, row_at, sum_rows
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
-from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_leaf, size_node, symbol
+from symgrad.ir.body import (
+    Body,
+    bound_symbol,
+    carry_values,
+    closed,
+    divide,
+    pack_values,
+    unpack_values,
+)
+from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
-from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import fold, signed_terms, substitute, topological, with_args
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
@@ -39,6 +46,7 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import scatter_add
 from symgrad.ops.array.layout import (
     WHOLE,
+    broadcast_to,
     full,
     is_zero,
     shaped,
@@ -46,7 +54,6 @@ from symgrad.ops.array.layout import (
     unslice,
 )
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.record import facts, joint
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
@@ -63,6 +70,8 @@ def recur(
     reverse: bool = False,
 ) -> list[Node]:
     """Return all values of the carries of a recurrence: for each an array with a first axis of ``length + 1``.
+
+    Carries whose value no step changes are not among those of the recurrence.
 
     Args:
         starts: the first values of the carries; of a reversed recurrence the last ones.
@@ -81,80 +90,28 @@ def recur(
         ((5,), [1.0, 0.5, 0.25, 0.125, 0.0625])
     """
     new = [full(_real(r), c.shape) for r, c in zip(results, carries, strict=True)]
-    body, used, operands = closed(new, carries, list(rows))
-    first = [
-        full(indicator(s) if s.dtype == "bool" else s, c.shape) for s, c in zip(starts, carries, strict=True)
-    ]
-    stacks = list(rows.values())
-    read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
-    node = recurrence(*first, *read, *operands, params=(length, int(reverse), body))
-    return carry_values(node)
+    first = {
+        c: full(indicator(s) if s.dtype == "bool" else s, c.shape)
+        for s, c in zip(starts, carries, strict=True)
+    }
+    same = {c: first[c] for r, c in zip(new, carries, strict=True) if r is c}
+    values = {c: full(s, (size_sum([length, 1]), *c.shape)) for c, s in same.items()}
+    moving = [c for c in carries if c not in same]
+    if moving:
+        changing = [r for c, r in zip(carries, new, strict=True) if c not in same]
+        body, used, operands = closed(substitute(changing, same), moving, list(rows))
+        stacks = list(rows.values())
+        read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
+        starting = [first[c] for c in moving]
+        node = recurrence(*starting, *read, *operands, params=(length, int(reverse), body))
+        values |= dict(zip(moving, carry_values(node), strict=True))
+    return [values[c] for c in carries]
 
 
 def _real(x: Node) -> Node:
     if x.dtype == "real":
         return x
     return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
-
-
-def row_at(values: Node, position: Size) -> Node:
-    """Return the entry of an array, or the formula of entries, at a position of the first axis."""
-
-    def entry(array: Node, start: Size) -> Node:
-        at = size_node(size_sum([start, position]))
-        # A rounded quotient is a real number: only lowering has such sizes.
-        return index(array, at if at.dtype == "int" else size_leaf(size_sum([start, position])))
-
-    return row_of(values, entry)
-
-
-class Rows:
-    """Bound symbols for rows of arrays.
-
-    Args:
-        length: the number of rows.
-        height: the height of the body that reads them.
-        known: symbols of rows, each with its array.
-    """
-
-    def __init__(self, length: Size, height: int, known: Mapping[Node, Node]) -> None:
-        self.length, self.height, self.arrays = length, height, dict(known)
-
-    def of(self, values: Node) -> Node:
-        """Return one row of an array, as a formula of these symbols; new ones are added."""
-        return row_of(values, self._symbol)
-
-    def _symbol(self, array: Node, start: Size) -> Node:
-        rows = slice_rows(array, start, size_sum([start, self.length]))
-        return row_symbol(rows, self.arrays, self.height)
-
-
-def reads_row(reader: Node, values: Node, position: Size) -> bool:
-    """Tell whether a node is one row of an array, at a position."""
-    if reader.op.name == "slice":
-        first, *others = reader.params[0]
-        one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
-        return one and all(o == WHOLE for o in others)
-    if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
-        found = as_size(reader.args[1])
-        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
-    return False
-
-
-def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
-    """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
-    known = next((s for s, r in rows.items() if r is array), None)
-    if known is None:
-        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
-        rows[known] = array
-    return known if array.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
-
-
-def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
-    """Return the first values of a recurrence, the arrays of its rows, and its operands."""
-    body: Body = node.params[2]
-    first, second = len(body.carries), len(body.carries) + len(body.rows)
-    return node.args[:first], node.args[first:second], node.args[second:]
 
 
 class StepArrays:
@@ -285,68 +242,114 @@ def with_steps(
     return [done[n] for n in nodes]
 
 
+def _reached(body: Body, first: Container[int], forward: bool) -> list[int]:
+    """Return the carries whose dual is not 0 in all steps.
+
+    Args:
+        body: the formulas of a step.
+        first: the carries to whose dual something else is added than duals of other carries.
+        forward: whether duals go from the carries that a formula reads to its result, or the other way.
+    """
+    reads = [{*topological([r])} for r in body.results]
+    found = [k for k in range(len(reads)) if k in first]
+    for k in found:  # which grows
+        found += [
+            j
+            for j, carry in enumerate(body.carries)
+            if j not in found and (body.carries[k] in reads[j] if forward else carry in reads[k])
+        ]
+    return sorted(found)
+
+
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     steps = StepArrays(node)
     body, constants = steps.body, steps.constants()
-    asked = steps.symbols("cotangent")  # a[t]
     count = len(body.carries)
+    rows = Rows(steps.length, body.height, steps.step_rows(steps.values))
+    divided = [
+        steps.divided(full(part, (node.shape[0], *carry.shape)))
+        for carry, part in zip(body.carries, steps.parts(cotangent), strict=True)
+    ]
+    given = {
+        k
+        for k, (end, *others) in enumerate(divided)
+        if not is_zero(end) or any(o is not None for o in others)
+    }
+    moving = _reached(body, given, forward=False)
+    symbols = steps.symbols("cotangent")
+    asked = {k: symbols[k] for k in moving}  # a[t]
     read = [s for s, w in zip((*body.rows, *body.operands), wanted[count:], strict=True) if w]
     # The values of the steps are known, so nothing is computed again.
     now = steps.symbols("value")
     computed = {r: s for r, s in zip(body.results, now, strict=True) if r.args}
-    found = pull_back(body.results, asked, [*body.carries, *read]).gradients
+    outputs = [body.results[k] for k in moving]
+    sources = [*(body.carries[k] for k in moving), *read]
+    found = pull_back(outputs, list(asked.values()), sources).gradients if moving else [_ZERO] * len(read)
     pulled = substitute(substitute(found, computed), constants)
-    rows = Rows(steps.length, body.height, steps.step_rows(steps.values))
     rows.arrays |= {s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}
-    starts: list[Node] = []
-    added: list[Node | None] = []
-    whole: dict[Node, tuple[Node, Node]] = {}  # of each a[t], what is added to it, as a row and as an array
-    for carry, part, symbol_ in zip(body.carries, steps.parts(cotangent), asked, strict=True):
-        end, earlier, computed = steps.divided(full(part, (node.shape[0], *carry.shape)))
-        starts.append(end)
-        added.append(None if earlier is None else rows.of(earlier))
-        if computed is not None:
-            whole[symbol_] = rows.of(computed), computed
-    formulas = substitute(pulled[:count], {a: add(a, row) for a, (row, _) in whole.items()})
-    results = [f if r is None else add(r, f) for r, f in zip(added, formulas, strict=True)]
-    back = recur(starts, asked, results, rows.arrays, steps.length, reverse=not steps.reverse)
-    after = [steps.after(b) for b in back]
-    stacks = rows.arrays | {
-        a: add(b, whole[a][1]) if a in whole else b for a, b in zip(asked, after, strict=True)
-    }
-    inner = batch(pulled[count:], stacks, (steps.length,))
+    added = {k: rows.of(earlier) for k in moving if (earlier := divided[k][1]) is not None}
+    # What is added to a[t] where it is read, as a row and as an array.
+    whole = {asked[k]: (rows.of(values), values) for k in moving if (values := divided[k][2]) is not None}
+    formulas = substitute(pulled[: len(moving)], {a: add(a, row) for a, (row, _) in whole.items()})
+    results = [add(added[k], f) if k in added else f for k, f in zip(moving, formulas, strict=True)]
+    starts = [divided[k][0] for k in moving]
+    back = recur(starts, list(asked.values()), results, rows.arrays, steps.length, reverse=not steps.reverse)
+    stacks, same = dict(rows.arrays), dict[Node, Node]()
+    for a, values in zip(asked.values(), back, strict=True):
+        constant = None if a in whole else _same_in_all(values)
+        if constant is not None:
+            same[a] = constant
+        else:
+            after = steps.after(values)
+            stacks[a] = add(after, whole[a][1]) if a in whole else after
+    inner = batch(substitute(pulled[len(moving) :], same), stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))
-    first = [steps.first(b) if w else None for b, w in zip(back, wanted, strict=False)]
+    at = dict(zip(moving, back, strict=True))
+    first = [steps.first(at[k]) if w and k in at else None for k, w in enumerate(wanted[:count])]
     rest = [sum_rows(of[s]) if s in of else None for s in body.operands]
     return [*first, *(of.get(s) for s in body.rows), *rest]
+
+
+def _same_in_all(values: Node) -> Node | None:
+    """Return the row of an array whose rows are all the same, as `recur` makes it; None for other arrays."""
+    if values.op is not broadcast_to or len(values.args[0].shape) == len(values.shape):
+        return None
+    return full(values.args[0], values.shape[1:])
 
 
 def _push(node: Node, tangents: Sequence[Node | None]) -> Node:
     steps = StepArrays(node)
     body = steps.body
-    moved = steps.symbols("tangent")
-    directions: dict[Node, Node] = dict(zip(body.carries, moved, strict=True))
+    count = len(body.carries)
+    starts, after = tangents[:count], tangents[count + len(body.rows) :]
     rows: dict[Node, Node] = {}
-    for k, (row, tangent) in enumerate(zip(body.rows, tangents[len(moved) :], strict=False)):
+    directions: dict[Node, Node] = {}
+    for k, (row, tangent) in enumerate(zip(body.rows, tangents[count:], strict=False)):
         if tangent is not None:
             directions[row] = bound_symbol("row tangent", k, body.height, row.shape)
             rows[directions[row]] = full(tangent, steps.rows[k].shape)
-    after = tangents[len(moved) + len(body.rows) :]
     constants = steps.constants()
     for k, (operand, tangent) in enumerate(zip(body.operands, after, strict=True)):
         if tangent is not None:
             directions[operand] = bound_symbol("operand tangent", k, body.height, operand.shape)
             constants[directions[operand]] = full(tangent, operand.shape)
-    pushed = substitute(push_forward(body.results, directions), constants)
+    varying = [not directions.keys().isdisjoint(topological([r])) for r in body.results]
+    given = {k for k, start in enumerate(starts) if varying[k] or (start is not None and not is_zero(start))}
+    moving = _reached(body, given, forward=True)
+    symbols = steps.symbols("tangent")
+    directions |= {body.carries[k]: symbols[k] for k in moving}
+    pushed = substitute(push_forward([body.results[k] for k in moving], directions), constants)
     found = recur(
-        [_ZERO if t is None else t for t in tangents[: len(moved)]],
-        moved,
+        [_ZERO if (s := starts[k]) is None else s for k in moving],
+        [symbols[k] for k in moving],
         pushed,
         {**steps.step_rows(steps.values), **rows},
         steps.length,
         reverse=bool(steps.reverse),
     )
-    return pack_values(found, 1)
+    at = dict(zip(moving, found, strict=True))
+    zeros = (full(_ZERO, v.shape) for v in steps.values)
+    return pack_values([at.get(k, zero) for k, zero in enumerate(zeros)], 1)
 
 
 def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:

@@ -171,3 +171,10 @@ def unpack_values(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]
 def carry_values(node: Node) -> list[Node]:
     """Return all values of each carry of a recurrence."""
     return unpack_values(node, [c.shape for c in node.params[-1].carries], 1)
+
+
+def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
+    """Return the first values of a recurrence, the arrays of its rows, and its operands."""
+    body: Body = node.params[2]
+    first, second = len(body.carries), len(body.carries) + len(body.rows)
+    return node.args[:first], node.args[first:second], node.args[second:]

@@ -13,11 +13,11 @@ from functools import reduce
 from typing import Any, TypeAlias
 
 from symgrad.autodiff.batch import batch
-from symgrad.autodiff.recurrences import StepArrays, divide
+from symgrad.autodiff.recurrences import StepArrays
 from symgrad.autodiff.rows import row_of, summand
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
-from symgrad.ir.body import Body, bodies_in, carry_values
+from symgrad.ir.body import Body, bodies_in, carry_values, divide
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.recurrences import is_recurrence

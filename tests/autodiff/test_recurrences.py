@@ -167,3 +167,34 @@ def test_loops_inside_loops() -> None:
         gradients(total(gradients(plain, [symbol_])[0] * as_node(1)), [symbol_]), {symbol_: numbers}
     )
     close([sg.hessian(last, "x")(x=numbers).sum(axis=0)], wanted, 1e-10)
+
+
+def carries_in(*nodes: Node) -> list[int]:
+    return [len(n.params[-1].carries) for n in topological(nodes) if is_recurrence(n)]
+
+
+def test_carries_that_no_step_changes_are_none() -> None:
+    p = sg.parse("""
+    a : real[n]; b : real
+    h[0] = a; w[0] = b
+    h[t] = w[t-1]*h[t-1]; w[t] = w[t-1] for t in 1..2
+    """)
+    assert carries_in(p["h"].node) == [1]
+    assert carries_in(p["w"].node) == []
+    np.testing.assert_array_equal(p["h"](a=[1.0, 2.0], b=3.0), [[1, 2], [3, 6], [9, 18]])
+    np.testing.assert_array_equal(p["w"](b=3.0), [3, 3, 3])
+
+
+def test_duals_that_are_the_same_in_all_steps_are_no_carries() -> None:
+    p = sg.parse("""
+    a, b : real; x : real[T]
+    h[0] = a; u[0] = b; k[0] = 1; l[0] = 0
+    h[t] = b*h[t-1]; u[t] = u[t-1]**2 + h[t]; k[t] = k[t-1]*u[t]; l[t] = l[t-1] - h[t]**2 for t in 1..T
+    """)
+    loss = p["l"][-1].node
+    xs = symbols_of([loss])
+    # l_bar is 1 in all steps; those of u and k are 0.
+    assert carries_in(loss) == [4]
+    assert sorted(set(carries_in(*gradients(loss, xs))) - {4}) == [1]
+    (along,) = push_forward([loss], {x: as_node(1) for x in xs if x.name == "a"})
+    assert sorted(carries_in(along)) == [4, 4]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from symgrad.autodiff.recurrences import divide
-from symgrad.ir.body import Body, carry_values
+from symgrad.ir.body import Body, carry_values, divide
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.literals import ATOM
 from symgrad.ir.sizes import Size, size_sum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.autodiff.recurrences import reads_row
+from symgrad.autodiff.rows import reads_row
 from symgrad.ir.body import Body, carry_values, unpack_values
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.recurrences import is_recurrence
