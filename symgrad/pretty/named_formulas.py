@@ -11,7 +11,8 @@ from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
 from symgrad.ir.notation.printer import expression_text, parts_named
-from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, recurrence_lines
+from symgrad.ir.notation.recurrence_names import RecurrenceNames
+from symgrad.ir.notation.recurrences import is_recurrence, letter_for, recurrence_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.domains import Domains
@@ -71,7 +72,9 @@ class NamedFormulas:
 
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
-        return formulas_text(self.spelling, titles, self.results, self.lines, self.known)
+        return formulas_text(
+            self.spelling, titles, self.results, self.lines, self.known, self._domains.bodies
+        )
 
 
 def formulas_text(
@@ -80,6 +83,7 @@ def formulas_text(
     results: Sequence[Node],
     lines: Sequence[tuple[Node, Node]] = (),
     known: Collection[str] = (),
+    bodies: Mapping[Node, Node] = {},
 ) -> str:
     """Return formulas after titles, then the lines of the names and the recurrences that they read.
 
@@ -89,9 +93,10 @@ def formulas_text(
         results: the formulas.
         lines: the new names with their bodies; each is above those that it reads.
         known: names in use.
+        bodies: the bodies of the names of the program.
     """
     text = spelling.text
-    loops = _recurrences(spelling, results, lines, known)
+    loops = _recurrences(spelling, results, lines, known, bodies)
     shown, below = (
         loops if loops is not None else (results, [f"{name.name} = {text(body)}" for name, body in lines])
     )
@@ -100,7 +105,11 @@ def formulas_text(
 
 
 def _recurrences(
-    spelling: Notation, results: Sequence[Node], lines: Sequence[tuple[Node, Node]], known: Collection[str]
+    spelling: Notation,
+    results: Sequence[Node],
+    lines: Sequence[tuple[Node, Node]],
+    known: Collection[str],
+    bodies: Mapping[Node, Node],
 ) -> tuple[Sequence[Node], list[str]] | None:
     """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
     roots, lags = with_lags([*results, *(body for _, body in lines)])
@@ -112,14 +121,16 @@ def _recurrences(
     if not loops:
         return None
     taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
+    called = RecurrenceNames(taken, [(name.name, body) for name, body in bodies.items()])
     table: dict[Node, Node] = {}
     written: dict[Node, list[str]] = {}
     read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in lines}
     for node in loops:
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
-        names = names_for(changed, {}, taken)
+        names = called.new(changed, {})
         some = lags.get(node, ())
+        called.add(node, [c.name for c in carry_names(names, some)])
         arrays = named_arrays(node, some)
         own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
         shown = recurrence_lines(
@@ -204,7 +215,8 @@ class NamedFormula:
 
     def __str__(self) -> str:
         """Return the formula, then the lines of the recurrences that it reads."""
-        return formulas_text(self.spelling, [""], [self.formula], known=self.known)
+        bodies = self._domains.bodies
+        return formulas_text(self.spelling, [""], [self.formula], known=self.known, bodies=bodies)
 
     def notes(self, before: Node) -> list[str]:
         """Return where the formula is defined although the derivative as built is undefined."""

@@ -27,11 +27,11 @@ from symgrad.ir.notation.literals import (
     number_text,
     separated,
 )
+from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
     letter_for,
-    names_for,
     pack_names,
     recurrence_lines,
     rows_read,
@@ -333,13 +333,15 @@ def _recurrences(
     order: Iterable[Node], named: Mapping[Node, str], taken: set[str], lags: Mapping[Node, Sequence[Lags]]
 ) -> _Recurrences:
     found = _Recurrences({}, {}, set())
+    loops = RecurrenceNames(taken)
     for node in order:
         if not is_recurrence(node):
             continue
-        new = names_for(node, {**named, **found.names}, taken)
+        new = loops.new(node, {**named, **found.names})
         arrays = named_arrays(node, lags.get(node, ()))
         own = [named.get(c) or name for c, name in zip(arrays, new, strict=True)]
         found.lines[node] = carry_names(own, lags.get(node, ()))
+        loops.add(node, [c.name for c in found.lines[node]])
         found.names.update(zip(arrays, own, strict=True))
         if len(own) > 1:
             found.names[node] = expression_text(pack_names(node, own))

@@ -14,7 +14,7 @@ from itertools import chain, count
 from typing import NamedTuple
 
 from symgrad.ir.body import Body, carry_values, pack_values
-from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, number, symbol
+from symgrad.ir.graph import OPS, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
 from symgrad.ir.sizes import Extent, Size, SizeAtom, size_sum
 from symgrad.ir.traverse import substitute, topological
@@ -63,34 +63,6 @@ def rows_read(node: Node) -> list[Node]:
     body: Body = node.params[-1]
     first = len(body.carries)
     return [sliced_rows(x)[0] for x in node.args[first : first + len(body.rows)] if not _counts_rows(x)]
-
-
-def names_for(node: Node, names: Mapping[Node, str], taken: set[str]) -> list[str]:
-    """Return new names for the carries of a recurrence: h_bar for what runs back over the values of h.
-
-    Args:
-        node: the recurrence.
-        names: the names of other nodes.
-        taken: all names in use; the new ones are added.
-    """
-    length, reverse, body = node.params
-    # Rows of an array with one row more than steps are the values of another recurrence, of which this is a derivative.
-    others = (x for x in rows_read(node) if x.shape[0] == size_sum([length, 1]))
-    over = list(dict.fromkeys(name for x in others if (name := names.get(x) or _own_name(x)) is not None))
-    each = len(over) == len(body.carries)
-    found: list[str] = []
-    for k in range(len(body.carries)):
-        first = over[k if each else 0] if over else None
-        bases = [f"{first}_{'bar' if reverse else 'dot'}"] if first else "abcdpqrs" if reverse else "hgqrsuvw"
-        fresh = (f"{bases[0]}{n}" for n in count(k + 1))
-        name = next(n for n in chain(bases, fresh) if n not in taken)
-        taken.add(name)
-        found.append(name)
-    return found
-
-
-def _own_name(node: Node) -> str | None:
-    return node.name if node.op is SYMBOL else None
 
 
 def recurrence_lines(

@@ -13,11 +13,11 @@ from itertools import count
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
+from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
     letter_for,
-    names_for,
     position_text,
     step_formulas,
     step_places,
@@ -168,12 +168,14 @@ def _named_recurrences(
     """Return the names of the carries of each recurrence."""
     called = dict(named)
     found: dict[Node, list[str]] = {}
+    loops = RecurrenceNames(taken)
     for node in order:
         if is_recurrence(node):
-            new = names_for(node, called, taken)
+            new = loops.new(node, called)
             values = named_arrays(node, lags.get(node, ()))
             found[node] = [arrays.get(v) or name for v, name in zip(values, new, strict=True)]
             called.update(zip(values, found[node], strict=True))
+            loops.add(node, [c.name for c in carry_names(found[node], lags.get(node, ()))])
     return found
 
 

@@ -1,0 +1,53 @@
+"""The values of derivatives of recurrences are named after the values whose derivatives they are."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+import pytest
+
+import symgrad as sg
+from symgrad.autodiff.jvp import push_forward
+from symgrad.ir.graph import as_node
+from symgrad.ir.traverse import symbols_of
+from tests.recurrences import RECURRENCES
+
+
+def names_in(text: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"^\s*(\w+)\[\w+\] = ", text, re.MULTILINE)))
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "names"),
+    [
+        ("recurrent network", "W", ["h_bar"]),
+        ("LSTM", "U", ["h_bar", "c_bar"]),
+        ("likelihood of a Kalman filter", "a", ["m_bar", "P_bar"]),
+        ("controller", "Kp", ["u_bar", "s_bar", "e_bar"]),
+        ("Adam", "a", ["w_bar", "m_bar", "v_bar"]),
+        ("temporal differences", "g", ["v_bar", "e_bar"]),
+        ("Horner's scheme", "z", ["b_bar"]),
+        ("continued fraction", "a", ["f_bar"]),
+    ],
+)
+def test_gradients(name: str, by: str, names: list[str]) -> None:
+    text = str(sg.grad(sg.parse(dedent(RECURRENCES[name]))["y"], by))
+    assert sorted(names_in(text)) == sorted(names)
+
+
+def test_carries_of_one_shape_that_are_not_all_read() -> None:
+    p = sg.parse("""
+    a : real; x : real[T]
+    u[0] = 1; v[0] = a
+    u[t] = u[t-1] + v[t-1]**2; v[t] = u[t-1]*x[t-1] for t in 1..T
+    """)
+    assert names_in(str(sg.grad(p["u"][-1], "a"))) == ["u_bar", "v_bar"]
+
+
+def test_directions_and_second_derivatives() -> None:
+    p = sg.parse("a, b : real\nh[0] = a\nh[t] = tanh(b*h[t-1]) for t in 1..9\ny = h[9]**2")
+    (along,) = push_forward([p["y"].node], {x: as_node(1) for x in symbols_of([p["y"].node])})
+    assert names_in(sg.Expr(along).text()) == ["h", "h_dot"]
+    second = sg.grad(sg.grad(p["y"], "a"), "b")
+    assert names_in(second.text(expand=True)) == ["h", "h_dot", "h_bar", "h_dot_bar"]
