@@ -22,6 +22,7 @@ from symgrad.ops.array.layout import (
     slice_of,
     slice_rows,
     squeeze,
+    truth_of,
     unslice,
 )
 from symgrad.ops.numpy.lengths import as_size
@@ -61,7 +62,7 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
         if found is None:
             others = [k for k in range(len(node.shape)) if k != at]
             found = leaf(transpose(node, [at, *others]) if at else node, begin)
-        done[place] = found
+        done[place] = truth_of(found, node)
     return done[first]
 
 

@@ -15,6 +15,7 @@ from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.foreign_syntax import operand_before
 from symgrad.frontend.tokens.terms import Term, Token, span_of
 from symgrad.frontend.usage_inference import declared_as_arrays, likely_domain
+from symgrad.ir.body import Body
 from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Derivative, Listing, suggest
@@ -64,6 +65,7 @@ class Scope:
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
         self.derivatives: dict[Node, Derivative] = {}
+        self.steps: dict[Body, Mapping[str, Node]] = {}
         self.numbers: list[tuple[Number, str | None, int]] = []  # the text of a quotient is None
         self.name_spans: dict[str, Span] = {}
         self.sizes = {*names_of(*(node.shape for node in given.values()))}
@@ -112,6 +114,7 @@ class Scope:
             self.given,
             derivatives=self.derivatives,
             decimals=self._decimals(),
+            steps=self.steps,
         )
 
     def size_of(self, node: Node) -> Size | None:

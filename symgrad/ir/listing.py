@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from symgrad.ir.body import Body
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.ir.types import Number
@@ -175,6 +176,7 @@ class Listing:
         framework: the framework of this code, such as ``"torch"``; None for NumPy and other programs.
         derivatives: the nodes that the text writes as derivatives, such as grad(f, x).
         decimals: the positive numbers that are written as decimals where a formula first has them, each with its text.
+        steps: for steps of recurrences, the formulas that have names within the step, over the symbols of the body.
     """
 
     symbols: Mapping[str, Node]
@@ -189,6 +191,7 @@ class Listing:
     framework: str | None = None
     derivatives: Mapping[Node, Derivative] = field(default_factory=dict[Node, Derivative])
     decimals: Mapping[Number, str] = field(default_factory=dict[Number, str])
+    steps: Mapping[Body, Mapping[str, Node]] = field(default_factory=dict[Body, Mapping[str, Node]])
     _spellings: list[dict[Node, str]] = field(
         default_factory=list[dict[Node, str]], init=False, repr=False, compare=False
     )
@@ -220,6 +223,7 @@ class Listing:
                 self.framework,
                 [len(d.by) for d in self.derivatives.values()],
                 dict(self.decimals),
+                dict(self.steps),
             ),
         )
 
@@ -296,6 +300,7 @@ def _unpickle(
     framework: str | None = None,
     orders: Sequence[int] = (),
     decimals: Mapping[Number, str] = {},
+    steps: Mapping[Body, Mapping[str, Node]] = {},
 ) -> Listing:
     nodes = iter(rebuild(flat) if any(names) or spans or places or has_result else [])
     symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)
@@ -305,5 +310,5 @@ def _unpickle(
         next(nodes): Derivative(next(nodes), tuple(next(nodes) for _ in range(order))) for order in orders
     }
     result = next(nodes) if has_result else None
-    parts = source, spanned, name_spans, undeclared, given, placed, framework, derivatives, decimals
+    parts = source, spanned, name_spans, undeclared, given, placed, framework, derivatives, decimals, steps
     return Listing(symbols, assignments, result, *parts)

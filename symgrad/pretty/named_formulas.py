@@ -130,7 +130,7 @@ def _recurrences(
         changed = apply(node.op, args, node.params)
         names = called.new(changed, {})
         some = lags.get(node, ())
-        called.add(node, [c.name for c in carry_names(names, some)])
+        called.add(node, carry_names(names, some))
         arrays = named_arrays(node, some)
         own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
         shown = recurrence_lines(

@@ -64,7 +64,7 @@ def test_it_is_a_while_loop() -> None:
         ),
         (
             "s = z[k-1]/2; z[k] = s*s until z[k] < a, at most 5",
-            "t1 = z[t-1]/2; z[t] = t1*t1 until z[t] < a, at most 5",
+            "s = z[t-1]/2; z[t] = s*s until z[t] < a, at most 5",
         ),
         # Every value must stay: this is no search.
         ("z[k] = where(z[k-1] < 1, a, z[k-1]/2) for k in 1..5", None),

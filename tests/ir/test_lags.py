@@ -51,15 +51,15 @@ def test_programs_are_printed_as_they_are_written(lines: str) -> None:
 def test_derivatives_read_the_array_and_are_printed_with_lags() -> None:
     p = sg.parse(RECURRENCES["Fibonacci"])
     assert str(sg.grad(p["y"], "a")).splitlines() == [
-        "dy_dF[0] + c[1]",
+        "dy_dF[0] + F_bar[1]",
         "where",
-        "  c[8] = dy_dF[9]",
-        "  c[9] = 0",
-        "  c[t-1] = c[t] + c[t+1] + dy_dF[t] for t in 8..1",
+        "  F_bar[8] = dy_dF[9]",
+        "  F_bar[9] = 0",
+        "  F_bar[t-1] = F_bar[t] + F_bar[t+1] + dy_dF[t] for t in 8..1",
         "  dy_dF = array([0, 0, F[9], 0, 0, 0, 0, 0, 0, F[2]])",
     ]
     slope = sg.grad(sg.parse(dedent(RECURRENCES["autoregression"]))["y"], "a")
-    assert str(slope).splitlines()[0] == "c[1:]@x[1:T + 1] + c[0]"
+    assert str(slope).splitlines()[0] == "x_bar[1:]@x[1:T + 1] + x_bar[0]"
 
 
 def test_latex() -> None:

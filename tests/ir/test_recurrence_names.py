@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from textwrap import dedent
 
@@ -51,3 +52,35 @@ def test_directions_and_second_derivatives() -> None:
     assert names_in(sg.Expr(along).text()) == ["h", "h_dot"]
     second = sg.grad(sg.grad(p["y"], "a"), "b")
     assert names_in(second.text(expand=True)) == ["h", "h_dot", "h_bar", "h_dot_bar"]
+
+
+KALMAN = """
+z : real[T]
+a : positive
+q : positive
+A : real[n, n]
+P0 : real[n, n]
+c : real[n]
+m[0] = zeros(n)
+P[0] = P0
+L[0] = 0
+M = a*A@P[t-1]@A.T + q*eye(n); \\
+    p = a*A@m[t-1]; \\
+    g = M@c; \\
+    S = sum(c*g) + 1; \\
+    v = z[t-1] - sum(c*p); \\
+    m[t] = p + g*v/S; \\
+    P[t] = M - outer(g, g)/S; \\
+    L[t] = L[t-1] - (log(S) + v**2/S)/2 for t in 1..T
+loss = L[T]
+"""
+
+
+def test_names_within_a_step_are_printed() -> None:
+    p = sg.parse(KALMAN)
+    assert str(p).strip() == KALMAN.strip()
+    assert str(pickle.loads(pickle.dumps(p))) == str(p)
+    # A name that also stands for something else is not.
+    shadowed = sg.parse("S : real\nh[0] = S\nS = sin(h[t-1])*2; h[t] = S**2 + S for t in 1..9\ny = h[9]*S")
+    assert "t1 = sin(h[t-1])*2; h[t] = t1**2 + t1 for t in 1..9" in str(shadowed)
+    assert sg.parse(str(shadowed))["y"].node is shadowed["y"].node

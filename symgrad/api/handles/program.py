@@ -172,6 +172,7 @@ class Program(Reported):
             declared=listing.symbols.values(),
             spelled=spelled,
             derivatives=listing.derivatives,
+            steps=listing.steps,
         )
 
     def __repr__(self) -> str:

@@ -10,10 +10,12 @@ from symgrad.autodiff.recurrences import recur
 from symgrad.autodiff.rows import row_symbol
 from symgrad.frontend.indices import IndexRange, affine, slice_at
 from symgrad.frontend.tokens.terms import Token
-from symgrad.ir.graph import Node, number, symbol
+from symgrad.ir.body import Body, divide
+from symgrad.ir.graph import Node, indicator, number, symbol
+from symgrad.ir.notation.recurrences import recurrence_of
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.indexing import gather
 from symgrad.ops.array.layout import concatenate, expand, full
@@ -64,6 +66,9 @@ class RecurrenceSteps:
         self.before: dict[str, list[Node]] = {}
         self.now: dict[str, Node] = {}
         self.rows: dict[Node, Node] = {}
+        self.parts: dict[str, Node] = {}
+        self._bound: dict[Node, Node] = {}
+        self._body: Body | None = None
         self._formulas: list[tuple[str, Node]] = []
         self._condition: Node | None = None
         ends = (loop.last, loop.first) if loop.reverse else (loop.first, loop.last)
@@ -166,6 +171,7 @@ class RecurrenceSteps:
         # The same steps in another order of lines are the same node.
         rows = {n: self.rows[n] for n in topological(results) if n in self.rows}
         found = recur(starts, carries, results, rows, self.loop.length, reverse=self.loop.reverse)
+        self._bind(dict(zip(carries, found, strict=True)), dict(zip(carries, starts, strict=True)))
         at = 0
         arrays: dict[str, Node] = {}
         for n in names:
@@ -175,6 +181,34 @@ class RecurrenceSteps:
             arrays[n] = concatenate(*parts, params=(0,)) if len(parts) > 1 else parts[0]
             at += len(self.before[n])
         return arrays
+
+    def _bind(self, values: Mapping[Node, Node], starts: Mapping[Node, Node]) -> None:
+        """Remember what the symbols of the formulas are in the body of the recurrence."""
+        bound = dict(starts)  # of carries that no step changes
+        for carry, found in ((c, recurrence_of(v)) for c, v in values.items()):
+            if found is not None:
+                self._body = found[0].params[-1]
+                bound[carry] = self._body.carries[found[1]]
+                _, rows, operands = divide(found[0])
+                of = {x: s for s, x in zip(self._body.rows, rows, strict=True)}
+                read = {s: indicator(x) if x.dtype == "bool" else x for s, x in self.rows.items()}
+                bound |= {s: of[x] for s, x in read.items() if x in of}
+                self._bound = {x: s for s, x in zip(self._body.operands, operands, strict=True)}
+        self._bound |= bound
+
+    def step_names(self) -> dict[Body, dict[str, Node]]:
+        """Return the formulas that have names within the step, over the symbols of the body of the recurrence."""
+        if self._body is None:
+            return {}
+        found = substitute([self._converted(formula) for formula in self.parts.values()], self._bound)
+        symbols = {*self._body.symbols}
+        return {
+            self._body: {
+                name: node
+                for name, node in zip(self.parts, found, strict=True)
+                if symbols.issuperset(symbols_of([node]))
+            }
+        }
 
     def _converted(self, formula: Node) -> Node:
         """Return a formula with symbols for values of earlier steps and for rows of arrays."""

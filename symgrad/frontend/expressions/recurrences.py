@@ -279,6 +279,7 @@ class RecurrenceRules(FunctionRules):
                     return None
                 if line.subscript is None:
                     self.local[str(line.name)] = Term(value.node, *span_of(line.name))
+                    reader.parts[str(line.name)] = value.node
                     continue
                 offset = self._offset(line, loop.name)
                 if offset is None:
@@ -287,7 +288,10 @@ class RecurrenceRules(FunctionRules):
                 reader.define(str(line.name), offset, value.node, shapes[str(line.name)], starts)
             if loop.until is not None and not self._stop(reader, loop.until):
                 return None
-            return reader.values()
+            found = reader.values()
+            for body, parts in reader.step_names().items():
+                self.steps.setdefault(body, parts)
+            return found
         except SymgradError as error:
             self.keep(error, lines[0].name.start_pos, lines[-1].formula[-1].end_pos)
             return None

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
+from symgrad.ir.body import Body
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
@@ -221,6 +222,7 @@ def program_text(
     declared: Iterable[Node] = (),
     spelled: Mapping[Node, str] | None = None,
     derivatives: Mapping[Node, Derivative] = {},
+    steps: Mapping[Body, Mapping[str, Node]] = {},
 ) -> str:
     r"""Return a whole program: declarations, temporaries, outputs, and the result as a bare expression.
 
@@ -232,6 +234,7 @@ def program_text(
             use.
         spelled: other spellings of numbers, and of calls.
         derivatives: nodes to write as derivatives, those inside others first.
+        steps: for steps of recurrences, the formulas that have names within the step.
 
     Raises:
         RedefinitionError: if a name stands for two different things.
@@ -273,7 +276,8 @@ def program_text(
             own.append(name)
     first = {node: own[0] for node, own in named.items() if own and node.op is not SYMBOL}
     taken = set(known)
-    loops = _recurrences(order, first, taken, lags_in_text([*formulas, *roots, *first]))
+    called = RecurrenceNames(taken, steps=steps)
+    loops = _recurrences(order, first, called, lags_in_text([*formulas, *roots, *first]))
     first.update(loops.names)
     temporaries = _temporaries(uses([*formulas, *roots], until=until), order, first, taken, until, loops.rows)
     early = {*names_of(*(p for node in topological(formulas) for p in _sizes_in(node)))} - {*above}
@@ -294,7 +298,12 @@ def program_text(
                 node,
                 loops.lines[node],
                 lambda n, more: expression_text(n, {**spellings, **more}),
-                lambda nodes: parts_named(nodes, spellings, {letter, *taken}),
+                lambda nodes: parts_named(
+                    nodes,
+                    spellings,
+                    {letter, *taken},
+                    called.formulas(lambda n: expression_text(n, spellings), letter),
+                ),
                 letter,
             )
         if node in temporaries:
@@ -309,16 +318,26 @@ def program_text(
     return "\n".join(lines)
 
 
-def parts_named(nodes: Sequence[Node], named: Mapping[Node, str], taken: Iterable[str]) -> dict[Node, str]:
+def parts_named(
+    nodes: Sequence[Node], named: Mapping[Node, str], taken: Iterable[str], called: Mapping[Node, str] = {}
+) -> dict[Node, str]:
     """Return names for long common parts of formulas, in the order in which they are computed.
 
     Args:
         nodes: the formulas.
         named: the names of other nodes.
         taken: names in use.
+        called: the names of formulas, which they have where they are parts.
     """
-    order = topological(nodes, until=named)
-    return _temporaries(uses(list(nodes), until=named), order, named, set(taken), set(named), ())
+    read = {*topological(nodes, until=named)}
+    own: dict[Node, str] = {}
+    for node, name in called.items():
+        if node in read and node not in named and name not in own.values():
+            own[node] = name
+    order = topological([*own, *nodes], until=named)
+    every = {**named, **own}
+    found = _temporaries(uses(list(nodes), until=named), order, every, set(taken), set(named), ())
+    return {node: own.get(node) or found[node] for node in order if node in own or node in found}
 
 
 class _Recurrences(NamedTuple):
@@ -330,10 +349,12 @@ class _Recurrences(NamedTuple):
 
 
 def _recurrences(
-    order: Iterable[Node], named: Mapping[Node, str], taken: set[str], lags: Mapping[Node, Sequence[Lags]]
+    order: Iterable[Node],
+    named: Mapping[Node, str],
+    loops: RecurrenceNames,
+    lags: Mapping[Node, Sequence[Lags]],
 ) -> _Recurrences:
     found = _Recurrences({}, {}, set())
-    loops = RecurrenceNames(taken)
     for node in order:
         if not is_recurrence(node):
             continue
@@ -341,7 +362,7 @@ def _recurrences(
         arrays = named_arrays(node, lags.get(node, ()))
         own = [named.get(c) or name for c, name in zip(arrays, new, strict=True)]
         found.lines[node] = carry_names(own, lags.get(node, ()))
-        loops.add(node, [c.name for c in found.lines[node]])
+        loops.add(node, found.lines[node])
         found.names.update(zip(arrays, own, strict=True))
         if len(own) > 1:
             found.names[node] = expression_text(pack_names(node, own))
@@ -414,8 +435,13 @@ def _temporaries(
 
 
 def _is_entry(node: Node) -> bool:
-    """Tell whether a node is a number or name as an array of one entry, as in `array([1, x, 2])`."""
-    return node.op.name == "broadcast_to" and node.shape == (1,) and not node.args[0].args
+    """Tell whether a node is a number or name as an array of one entry, as in `array([1, x, 2])`, or is `zeros(n)`."""
+    x = node.args[0]
+    return (
+        node.op.name == "broadcast_to"
+        and not x.args
+        and (node.shape == (1,) or x.is_number(0) or x.is_number(1))
+    )
 
 
 def _depth(node: Node, depths: Mapping[Node, int]) -> int:

@@ -6,15 +6,16 @@ same way. Each carry is named after the one whose derivative it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import NamedTuple
 
 from symgrad.ir.body import Body
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.lags import lags_of
-from symgrad.ir.notation.recurrences import recurrence_of, rows_read
+from symgrad.ir.notation.recurrences import CarryName, over_names, recurrence_of, rows_read, values_computed
 from symgrad.ir.sizes import Shape, Size, size_sum
+from symgrad.ir.traverse import substitute
 
 
 class _Loop(NamedTuple):
@@ -43,26 +44,58 @@ class RecurrenceNames:
     Args:
         taken: all names in use; new ones are added.
         bodies: named nodes, or symbols that stand for them, with these nodes.
+        steps: for steps of recurrences, the formulas that have names within the step.
     """
 
-    def __init__(self, taken: set[str], bodies: Iterable[tuple[str, Node]] = ()) -> None:
+    def __init__(
+        self,
+        taken: set[str],
+        bodies: Iterable[tuple[str, Node]] = (),
+        steps: Mapping[Body, Mapping[str, Node]] = {},
+    ) -> None:
         self.taken = taken
         self._loops: dict[str, _Loop] = {}
-        named: dict[Node, dict[int, str]] = {}
+        self._steps = {
+            body: {name: formula for name, formula in named.items() if name not in taken and formula.args}
+            for body, named in steps.items()
+        }
+        taken.update(name for named in self._steps.values() for name in named)
+        self._named: list[tuple[Node, Sequence[CarryName]]] = []
+        found: dict[Node, dict[int, CarryName]] = {}
         for name, node in bodies:
             carry, lags = recurrence_of(node), lags_of(node)
             if carry is not None:
-                named.setdefault(carry[0], {})[carry[1]] = name
+                found.setdefault(carry[0], {})[carry[1]] = CarryName(name)
             elif lags is not None:
-                named.setdefault(lags.loop, {}).update(dict.fromkeys(lags.carries, name))
-        for node, names in named.items():
-            self.add(node, [names.get(k, "") for k in range(len(node.params[-1].carries))])
+                last = len(lags.carries) - 1
+                own = {k: CarryName(name, back, last) for back, k in enumerate(lags.carries)}
+                found.setdefault(lags.loop, {}).update(own)
+        for node, names in found.items():
+            self.add(node, [names.get(k, CarryName("")) for k in range(len(node.params[-1].carries))])
 
-    def add(self, node: Node, names: Sequence[str]) -> None:
+    def add(self, node: Node, names: Sequence[CarryName]) -> None:
         """Add a recurrence with the names of its carries."""
         length, reverse, body = node.params
-        loop = _Loop(length, reverse, tuple(names), tuple(c.shape for c in body.carries))
-        self._loops.update(dict.fromkeys(names, loop))
+        loop = _Loop(length, reverse, tuple(n.name for n in names), tuple(c.shape for c in body.carries))
+        self._loops.update(dict.fromkeys(loop.names, loop))
+        if self._steps.get(body):
+            self._named.append((node, names))
+
+    def formulas(self, text: Callable[[Node], str], letter: str) -> dict[Node, str]:
+        """Return the formulas that have names within a step, over the names of values and rows (`over_names`).
+
+        Args:
+            text: a function that returns an array as text.
+            letter: the name of the position.
+        """
+        found: dict[Node, str] = {}
+        for node, names in self._named:
+            named = self._steps[node.params[-1]]
+            formulas = over_names(node, list(named.values()), names, text, letter)
+            values = values_computed(node, names, text, letter)
+            for some in (formulas, substitute(formulas, {f: place for f, place in values.items() if f.args})):
+                found |= {f: name for f, name in zip(some, named, strict=True) if f.args and f not in values}
+        return found
 
     def new(self, node: Node, names: Mapping[Node, str]) -> list[str]:
         """Return new names for the carries of a recurrence, given names of other nodes."""

@@ -157,10 +157,22 @@ def step_formulas(
     body: Body = node.params[-1]
     found = None if node.params[1] else _search(body)
     if found is None:
-        return _over_names(node, body.results, names, text, letter, 0), None
+        return over_names(node, body.results, names, text, letter), None
     condition, results = found
-    (after,) = _over_names(node, [condition], names, text, letter, 1)
-    return _over_names(node, results, names, text, letter, 0), after
+    (after,) = over_names(node, [condition], names, text, letter, 1)
+    return over_names(node, results, names, text, letter), after
+
+
+def values_computed(
+    node: Node, names: Sequence[CarryName], text: Callable[[Node], str], letter: str
+) -> dict[Node, Node]:
+    """Return the formulas of a step, each with the symbol that is named as its value is written: h[t]."""
+    step, _ = step_formulas(node, names, text, letter)
+    places = step_places(node, names).after
+    return {
+        step[k]: symbol(Declaration(f"{names[k].name}[{position_text(letter, at)}]", shape=step[k].shape))
+        for k, at in places.items()
+    }
 
 
 def _search(body: Body) -> tuple[Node, list[Node]] | None:
@@ -185,15 +197,24 @@ def _search(body: Body) -> tuple[Node, list[Node]] | None:
     return condition, found
 
 
-def _over_names(
+def over_names(
     node: Node,
     results: Sequence[Node],
     names: Sequence[CarryName],
     text: Callable[[Node], str],
     letter: str,
-    ahead: int,
+    ahead: int = 0,
 ) -> list[Node]:
-    """Return formulas of the body, for the step that computes the position; ``ahead`` is 1 for the step after it."""
+    """Return formulas over the symbols of the body with names instead, as `step_formulas` has them.
+
+    Args:
+        node: the recurrence.
+        results: the formulas.
+        names: the names of the carries.
+        text: a function that returns an array as text.
+        letter: the name of the position that the step computes.
+        ahead: 1 for the step after it.
+    """
     _, reverse, body = node.params
     carries, rows = len(body.carries), len(body.rows)
     given = node.args[carries:]

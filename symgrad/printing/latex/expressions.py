@@ -175,7 +175,7 @@ def _named_recurrences(
             values = named_arrays(node, lags.get(node, ()))
             found[node] = [arrays.get(v) or name for v, name in zip(values, new, strict=True)]
             called.update(zip(values, found[node], strict=True))
-            loops.add(node, [c.name for c in carry_names(found[node], lags.get(node, ()))])
+            loops.add(node, carry_names(found[node], lags.get(node, ())))
     return found
 
 
