@@ -122,6 +122,7 @@ class StepArrays:
     """
 
     def __init__(self, node: Node) -> None:
+        self.node = node
         self.length, self.reverse, self.body = node.params
         self.starts, self.rows, self.operands = divide(node)
         self.shape = node.shape

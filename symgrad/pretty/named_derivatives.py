@@ -19,6 +19,7 @@ from symgrad.pretty.adjoints import Adjoint, adjoint_lines
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.forms.steps import StepForms
 from symgrad.pretty.let_bindings import choose_bindings
 from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
 from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_program
@@ -43,12 +44,14 @@ class _Program:
         "forms",
         "known",
         "places",
+        "step_forms",
         "words",
     )
 
     def __init__(self, listing: Listing, words: NamedProgram) -> None:
         self.words = words
         self.forms = ShortestForms(words)
+        self.step_forms = StepForms(words, lambda node: self.forms.best([node]), self.forms.length)
         self.derivatives: dict[Hashable, NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self._above: dict[Node, _Program] = {}
@@ -100,7 +103,8 @@ class _Program:
     def shortest(self, forms: Sequence[Node]) -> NamedFormula:
         """Return the shortest of equal forms over names."""
         found = self.forms.as_written(self.forms.best(forms))
-        return NamedFormula(found, self.forms.spelling, self.known, self.over_names, self.domains)
+        parts = self.forms.spelling, self.known, self.over_names, self.domains, self.words
+        return NamedFormula(found, *parts)
 
     def named_in(self, node: Node) -> bool:
         """Tell whether a formula reads a computed value with a name."""
@@ -348,7 +352,7 @@ def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> 
     def short_form(node: Node) -> Node:
         return with_steps(
             [program.forms.as_written(node)],
-            lambda _, results, rows: ([program.forms.best([r]) for r in results], rows),
+            program.step_forms.shortest,
         )[0]
 
     printed = tuple(map(short_form, shown.results))
@@ -365,6 +369,7 @@ def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> 
         program.known,
         program.over_names,
         program.domains,
+        program.words,
     )
 
 

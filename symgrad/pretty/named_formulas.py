@@ -19,6 +19,7 @@ from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
+from symgrad.pretty.named_program import NamedProgram
 from symgrad.support.traversal import postorder
 
 
@@ -43,6 +44,7 @@ class NamedFormulas:
     known: frozenset[str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
+    _words: NamedProgram
 
     def notes(self, before: Sequence[Node]) -> list[list[str]]:
         """Return for each result where it is defined although the derivative as built is undefined."""
@@ -72,9 +74,7 @@ class NamedFormulas:
 
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
-        return formulas_text(
-            self.spelling, titles, self.results, self.lines, self.known, self._domains.bodies
-        )
+        return formulas_text(self.spelling, titles, self.results, self.lines, self.known, self._words)
 
 
 def formulas_text(
@@ -83,7 +83,7 @@ def formulas_text(
     results: Sequence[Node],
     lines: Sequence[tuple[Node, Node]] = (),
     known: Collection[str] = (),
-    bodies: Mapping[Node, Node] = {},
+    words: NamedProgram | None = None,
 ) -> str:
     """Return formulas after titles, then the lines of the names and the recurrences that they read.
 
@@ -93,10 +93,10 @@ def formulas_text(
         results: the formulas.
         lines: the new names with their bodies; each is above those that it reads.
         known: names in use.
-        bodies: the bodies of the names of the program.
+        words: the program whose names the formulas read.
     """
     text = spelling.text
-    loops = _recurrences(spelling, results, lines, known, bodies)
+    loops = _recurrences(spelling, results, lines, known, words)
     shown, below = (
         loops if loops is not None else (results, [f"{name.name} = {text(body)}" for name, body in lines])
     )
@@ -109,7 +109,7 @@ def _recurrences(
     results: Sequence[Node],
     lines: Sequence[tuple[Node, Node]],
     known: Collection[str],
-    bodies: Mapping[Node, Node],
+    words: NamedProgram | None,
 ) -> tuple[Sequence[Node], list[str]] | None:
     """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
     roots, lags = with_lags([*results, *(body for _, body in lines)])
@@ -121,7 +121,8 @@ def _recurrences(
     if not loops:
         return None
     taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
-    called = RecurrenceNames(taken, [(name.name, body) for name, body in bodies.items()])
+    bodies = [] if words is None else [(name.name, body) for name, body in words.bodies.items()]
+    called = RecurrenceNames(taken, bodies, {} if words is None else words.steps)
     table: dict[Node, Node] = {}
     written: dict[Node, list[str]] = {}
     read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in lines}
@@ -133,12 +134,13 @@ def _recurrences(
         called.add(node, carry_names(names, some))
         arrays = named_arrays(node, some)
         own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
+        letter = letter_for(taken)
         shown = recurrence_lines(
             changed,
             carry_names(names, some),
             lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            lambda nodes: parts_named(nodes, {}, taken),
-            letter_for(taken),
+            lambda nodes: parts_named(nodes, {}, taken, called.formulas(spelling.text, letter)),
+            letter,
         )
         first, *others = own
         written[first], read[first] = shown, args
@@ -193,6 +195,7 @@ def join_formulas(
             whole.known | more.known,
             over_names,
             domains,
+            groups[0]._words,
         )
     return whole
 
@@ -212,11 +215,11 @@ class NamedFormula:
     known: frozenset[str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
+    _words: NamedProgram
 
     def __str__(self) -> str:
         """Return the formula, then the lines of the recurrences that it reads."""
-        bodies = self._domains.bodies
-        return formulas_text(self.spelling, [""], [self.formula], known=self.known, bodies=bodies)
+        return formulas_text(self.spelling, [""], [self.formula], known=self.known, words=self._words)
 
     def notes(self, before: Node) -> list[str]:
         """Return where the formula is defined although the derivative as built is undefined."""

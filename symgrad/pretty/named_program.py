@@ -8,13 +8,14 @@ its bounds) hold for its name; `plain` inserts the values again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import takewhile
 from math import isqrt
 
 from symgrad.frontend.text import reread_program
+from symgrad.ir.body import Body
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import Shape
@@ -44,6 +45,7 @@ class NamedProgram:
         known: facts about the bodies.
         result: the line without a name, over names; None if there is none.
         source: the text of the program, if it has one.
+        steps: for steps of recurrences, the formulas that have names within the step.
     """
 
     literals: Literals = field(default_factory=Literals)
@@ -53,6 +55,7 @@ class NamedProgram:
     known: Conditions = field(default_factory=Conditions)
     result: Node | None = None
     source: str = ""
+    steps: Mapping[Body, Mapping[str, Node]] = field(default_factory=dict[Body, Mapping[str, Node]])
 
     def define(self, name: str, body: Node) -> Node:
         """Add a line, and return the symbol of its name."""
@@ -68,7 +71,9 @@ class NamedProgram:
         bodies = dict(takewhile(lambda line: line[0] is not name, self.bodies.items()))
         names = {n.name: n for n in bodies}
         meaning = {n: self.meaning[n] for n in bodies}
-        return NamedProgram(self.literals, names, bodies, meaning, self.known, source=self.source)
+        return NamedProgram(
+            self.literals, names, bodies, meaning, self.known, source=self.source, steps=self.steps
+        )
 
     def opened(self, y: Node, by: Sequence[Node]) -> tuple[Node, Callable[[Node], Node]]:
         """Return a value over variables: with the bodies of the names that depend on them.
@@ -128,6 +133,7 @@ def _read(listing: Listing, whole: bool) -> NamedProgram | None:
         return None
     if again.result is not None:
         words.result = words.literals.opaque(again.result)
+    words.steps = again.steps
     return words
 
 
@@ -146,6 +152,7 @@ def name_by_identity(listing: Listing, literals: Literals | None = None) -> Name
     if _is_too_long(listing):
         return None
     words = NamedProgram(Literals.of(listing) if literals is None else literals)
+    words.steps = listing.steps
     standing: dict[Node, Node] = {}
     for name, node in listing.assignments.items():
         if node.args and node not in standing:

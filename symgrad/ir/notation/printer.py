@@ -435,13 +435,13 @@ def _temporaries(
 
 
 def _is_entry(node: Node) -> bool:
-    """Tell whether a node is a number or name as an array of one entry, as in `array([1, x, 2])`, or is `zeros(n)`."""
+    """Tell whether a node is short: an entry of `array([1, x, 2])`, `zeros(n)`, or `W[1]`."""
     x = node.args[0]
-    return (
-        node.op.name == "broadcast_to"
-        and not x.args
-        and (node.shape == (1,) or x.is_number(0) or x.is_number(1))
-    )
+    if node.op.name == "broadcast_to" and not x.args:
+        return node.shape == (1,) or x.is_number(0) or x.is_number(1)
+    if node.op.name not in ("gather", "slice", "reshape") or len(topological([node])) > 3:
+        return False
+    return len(expression_text(node)) <= _SMALL
 
 
 def _depth(node: Node, depths: Mapping[Node, int]) -> int:

@@ -38,6 +38,14 @@ class _Loop(NamedTuple):
         return None
 
 
+class ValueName(NamedTuple):
+    """A value that a step computes: the recurrence, the name of the carry, and the symbol h[t]."""
+
+    loop: Node
+    name: str
+    place: Node
+
+
 class RecurrenceNames:
     """The names of the recurrences of a text.
 
@@ -78,8 +86,7 @@ class RecurrenceNames:
         length, reverse, body = node.params
         loop = _Loop(length, reverse, tuple(n.name for n in names), tuple(c.shape for c in body.carries))
         self._loops.update(dict.fromkeys(loop.names, loop))
-        if self._steps.get(body):
-            self._named.append((node, names))
+        self._named.append((node, names))
 
     def formulas(self, text: Callable[[Node], str], letter: str) -> dict[Node, str]:
         """Return the formulas that have names within a step, over the names of values and rows (`over_names`).
@@ -90,12 +97,23 @@ class RecurrenceNames:
         """
         found: dict[Node, str] = {}
         for node, names in self._named:
-            named = self._steps[node.params[-1]]
+            named = self._steps.get(node.params[-1])
+            if not named:
+                continue
             formulas = over_names(node, list(named.values()), names, text, letter)
             values = values_computed(node, names, text, letter)
             for some in (formulas, substitute(formulas, {f: place for f, place in values.items() if f.args})):
                 found |= {f: name for f, name in zip(some, named, strict=True) if f.args and f not in values}
         return found
+
+    def values(self, text: Callable[[Node], str], letter: str) -> dict[Node, ValueName]:
+        """Return the formulas of the values that steps compute, over these names."""
+        return {
+            formula: ValueName(node, place.name.partition("[")[0], place)
+            for node, names in self._named
+            for formula, place in values_computed(node, names, text, letter).items()
+            if formula.args
+        }
 
     def new(self, node: Node, names: Mapping[Node, str]) -> list[str]:
         """Return new names for the carries of a recurrence, given names of other nodes."""

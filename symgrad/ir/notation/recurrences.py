@@ -205,11 +205,18 @@ def over_names(
     letter: str,
     ahead: int = 0,
 ) -> list[Node]:
-    """Return formulas over the symbols of the body with names instead, as `step_formulas` has them.
+    """Return formulas over the symbols of the body with names instead, as `step_formulas` has them."""
+    named = names_in_step(node, names, text, letter, ahead)
+    return [_without_division(r) for r in substitute(results, named)]
+
+
+def names_in_step(
+    node: Node, names: Sequence[CarryName], text: Callable[[Node], str], letter: str, ahead: int = 0
+) -> dict[Node, Node]:
+    """Return what a step has in place of the symbols of the body: symbols for values and rows, and operands.
 
     Args:
         node: the recurrence.
-        results: the formulas.
         names: the names of the carries.
         text: a function that returns an array as text.
         letter: the name of the position that the step computes.
@@ -238,8 +245,7 @@ def over_names(
             values[row] = marked(
                 f"{text(base)}[{position_text(letter, size_sum([at, ahead - start - 1]))}]", row
             )
-    values |= dict(zip(body.operands, given[rows:], strict=True))
-    return [_without_division(r) for r in substitute(results, values)]
+    return values | dict(zip(body.operands, given[rows:], strict=True))
 
 
 def _without_division(x: Node) -> Node:
