@@ -66,6 +66,9 @@ class Scope:
         self.spans: dict[Node, Span] = {}
         self.derivatives: dict[Node, Derivative] = {}
         self.steps: dict[Body, Mapping[str, Node]] = {}
+        self.later: dict[
+            Node, tuple[Node, Size]
+        ] = {}  # symbols for arrays whose positions begin later, with both
         self.numbers: list[tuple[Number, str | None, int]] = []  # the text of a quotient is None
         self.name_spans: dict[str, Span] = {}
         self.sizes = {*names_of(*(node.shape for node in given.values()))}
@@ -128,7 +131,7 @@ class Scope:
         return found
 
     def check_starts(self) -> None:
-        """Record the error for first values without a recurrence."""
+        """Record the error for first values without a recurrence, and for arrays without these."""
 
     def _drop_sizes(self) -> None:
         """Remove the symbols that turned out to be sizes."""

@@ -18,7 +18,7 @@ from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.indexing import gather
-from symgrad.ops.array.layout import concatenate, expand, full
+from symgrad.ops.array.layout import concatenate, expand, full, slice_rows
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import not_, where
@@ -102,6 +102,15 @@ class RecurrenceSteps:
         ]
         self._formulas.append((name, formula))
 
+    def define_part(self, name: str, offset: Size, formula: Node) -> Node:
+        """Add a definition of values that no other step reads, and so have no first value; return their symbol."""
+        self.offsets[name], self.starts[name], self.before[name] = offset, {}, []
+        self.parts[name] = formula
+        place = symbol(Declaration(f"{STEP} values of {name}", REAL, (1, *formula.shape)))
+        self.whole = {**self.whole, place: name}
+        self._formulas.append((name, formula))
+        return place
+
     def stop(self, condition: Node) -> None:
         """Set the condition with which the values stay; it is about the last of the values that it reads."""
         order = topological([condition])
@@ -157,12 +166,17 @@ class RecurrenceSteps:
         """Return the array of all values of each name."""
         stop = None if self._condition is None else self._converted(self._condition)
         for name, formula in self._formulas:
-            value, carry = self._converted(formula), self.before[name][0]
+            value = self._converted(formula)
+            if not self.before[name]:
+                self.now[name] = value
+                continue
+            carry = self.before[name][0]
             self.now[name] = value if _is_larger(formula, carry) else full(value, carry.shape)
         names = [n for n in self.order if n in self.now]
-        if any(self.now[n].shape != self.before[n][0].shape for n in names):
+        shapes = {name: node.shape[1:] for node, name in self.whole.items()}
+        if any(node.shape != shapes[n] for n, node in self.now.items()):
             # The caller tries again with these shapes.
-            return {n: symbol(Declaration(STEP, REAL, (1, *self.now[n].shape))) for n in names}
+            return {n: symbol(Declaration(STEP, REAL, (1, *node.shape))) for n, node in self.now.items()}
         carries = [c for n in names for c in self.before[n]]
         results = [r for n in names for r in (self.now[n], *self.before[n][:-1])]
         if stop is not None:
@@ -180,6 +194,12 @@ class RecurrenceSteps:
             parts = [found[at], *early[::-1]] if self.loop.reverse else [*early, found[at]]
             arrays[n] = concatenate(*parts, params=(0,)) if len(parts) > 1 else parts[0]
             at += len(self.before[n])
+        stacks = dict(self.rows)
+        for carry, array in zip(carries, found, strict=True):
+            ends = (1, None) if self.loop.reverse else (None, self.loop.length)
+            stacks[carry] = slice_rows(array, *ends)
+        parts = [n for n, before in self.before.items() if not before]
+        arrays |= zip(parts, batch([self.now[n] for n in parts], stacks, (self.loop.length,)), strict=True)
         return arrays
 
     def _bind(self, values: Mapping[Node, Node], starts: Mapping[Node, Node]) -> None:
@@ -187,13 +207,14 @@ class RecurrenceSteps:
         bound = dict(starts)  # of carries that no step changes
         for carry, found in ((c, recurrence_of(v)) for c, v in values.items()):
             if found is not None:
-                self._body = found[0].params[-1]
-                bound[carry] = self._body.carries[found[1]]
+                body: Body = found[0].params[-1]
+                self._body = body
+                bound[carry] = body.carries[found[1]]
                 _, rows, operands = divide(found[0])
-                of = {x: s for s, x in zip(self._body.rows, rows, strict=True)}
+                of = {x: s for s, x in zip(body.rows, rows, strict=True)}
                 read = {s: indicator(x) if x.dtype == "bool" else x for s, x in self.rows.items()}
                 bound |= {s: of[x] for s, x in read.items() if x in of}
-                self._bound = {x: s for s, x in zip(self._body.operands, operands, strict=True)}
+                self._bound = {x: s for s, x in zip(body.operands, operands, strict=True)}
         self._bound |= bound
 
     def step_names(self) -> dict[Body, dict[str, Node]]:

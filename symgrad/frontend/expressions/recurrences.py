@@ -20,6 +20,7 @@ from symgrad.frontend.tokens.terms import STEP_CLAUSES, Term, Token, span_of
 from symgrad.ir.graph import Node, as_condition, symbol
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, least_value, size_max, size_product, size_sum
+from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.support.errors import (
@@ -130,10 +131,11 @@ class RecurrenceRules(FunctionRules):
             if line.subscript is None:
                 continue
             given = self.starts.get(str(line.name))
-            if given is None:
+            if given is not None:
+                shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
+            elif not self._is_part(line, lines, letter):
                 self._no_start(line, loop)
                 return
-            shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
         if loop.first == loop.last and self._starts_after(lines, loop):
             loop = replace(loop, reverse=True)
         spans, derivatives = dict(self.spans), dict(self.derivatives)
@@ -144,14 +146,38 @@ class RecurrenceRules(FunctionRules):
             found = self._values(lines, loop, shapes)
             if found is None:
                 return
-            grown = {name: broadcast_shapes([shapes[name], node.shape[1:]]) for name, node in found.items()}
+            grown = {name: broadcast_shapes([shapes[name], found[name].shape[1:]]) for name in shapes}
             if grown == shapes:
                 break
             shapes, self.spans, self.derivatives = grown, dict(spans), dict(derivatives)
         for line in lines:
-            if line.subscript is not None and str(line.name) in found:
-                del self.starts[str(line.name)]
-                self.assign(line.name, Term(found[str(line.name)], *span_of(line.name)))
+            if line.subscript is None or str(line.name) not in found:
+                continue
+            name, values = str(line.name), found[str(line.name)]
+            given = self.starts.pop(name, None)
+            if given is None:
+                self._claim(line.name)
+            self.assign(line.name, Term(values, *span_of(line.name)))
+            if given is None and self.error is None:
+                first = size_sum([loop.last if loop.reverse else loop.first, self._offset(line, letter) or 0])
+                shape = size_sum([first, loop.length]), *values.shape[1:]
+                place = symbol(Declaration(f"{STEP} positions of {name}", REAL, shape))
+                self.later[place] = self.defined[name], first
+                self.defined[name] = place
+
+    def _is_part(self, line: StepDefinition, lines: Sequence[StepDefinition], letter: Token) -> bool:
+        """Tell whether a definition without a first value is read at the position of its step alone."""
+        assert line.subscript is not None
+        place = [str(t) for t in line.subscript[:-1]]
+        for other in lines:
+            for k, token in enumerate(other.formula):
+                if token == line.name and [str(t) for t in other.formula[k + 1 : k + 3 + len(place)]] != [
+                    "[",
+                    *place,
+                    "]",
+                ]:
+                    return False
+        return place == [str(letter)] or len(place) > 1
 
     def _loop(self, clause: Sequence[Token]) -> StepRange | None:
         at = next((k for k, token in enumerate(clause) if token.type == "RANGE"), None)
@@ -284,6 +310,10 @@ class RecurrenceRules(FunctionRules):
                 offset = self._offset(line, loop.name)
                 if offset is None:
                     return None
+                if str(line.name) not in self.starts:
+                    place = reader.define_part(str(line.name), offset, value.node)
+                    self.local[str(line.name)] = Term(place, *span_of(line.name))
+                    continue
                 starts = {p: term.node for p, (_, term) in self.starts[str(line.name)].items()}
                 reader.define(str(line.name), offset, value.node, shapes[str(line.name)], starts)
             if loop.until is not None and not self._stop(reader, loop.until):
@@ -342,7 +372,7 @@ class RecurrenceRules(FunctionRules):
         )
 
     def check_starts(self) -> None:
-        """Record the error for first values without a recurrence."""
+        """Record the error for first values without a recurrence, and for arrays without these."""
         for name, given in self.starts.items():
             token, _ = next(iter(given.values()))
             self.wrong_token(
@@ -352,3 +382,22 @@ class RecurrenceRules(FunctionRules):
                 expected=f"a line below: {name}[t] = ... for t in 1..T",
                 cure=f"write the recurrence, or {name} = ... for a single value",
             )
+        self._check_positions()
+
+    def _check_positions(self) -> None:
+        """Record the error for an array that is read as a whole and has no values at the first positions."""
+        if self.error is not None or not self.later:
+            return
+        roots = [*self.assignments.values(), *([self.result.node] if self.result is not None else [])]
+        for node in topological(roots):
+            if node in self.later:
+                name = next(name for name, value in self.defined.items() if value is node)
+                span = self.name_spans[name]
+                self.wrong(
+                    DomainError,
+                    f"'{name}' is read as a whole, and has no values before the position {self.later[node][1]}",
+                    span.start,
+                    span.end,
+                    expected=f"positions: sum({name}[t], t=1..T)",
+                    cure="read it at the positions that the steps compute",
+                )

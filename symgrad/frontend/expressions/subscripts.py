@@ -7,9 +7,12 @@ from typing import Any
 
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.terms import Dots, Item, ItemList, NoneLiteral, Section, Term
-from symgrad.ir.sizes import Extent, Size
+from symgrad.ir.graph import Node, size_node
+from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
 from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.numpy.subscripts import index
+from symgrad.ops.scalar.arith import add
 from symgrad.support.errors import DomainError, SymgradError, UnsupportedError
 
 
@@ -19,9 +22,38 @@ def subscript(scope: Scope, x: Term, items: Sequence[Item | Section | Dots], end
         items = items[0].values
     try:
         key = tuple(_key(scope, item) for item in items)
+        if x.node in scope.later and key:
+            values, first = scope.later[x.node]
+            key = _moved(key[0], first), *key[1:]
+            x = Term(values, x.start, x.end)
     except SymgradError as error:
         return scope.keep(error, x.start, end)
     return scope.build(index, [x], x.start, end, key)
+
+
+def _moved(key: Any, first: Size) -> Any:
+    """Return a subscript for an array whose first entry has a position.
+
+    Raises:
+        DomainError: if it may be another position.
+    """
+    back = size_product([-1, first])
+    if isinstance(key, Node):
+        at = None if key.shape else as_size(key)
+        if at is None and not key.shape:
+            return add(key, size_node(back))
+        place = None if at is None else size_sum([at, back])
+        if place is not None and nonnegative(place):
+            return size_node(place)
+    elif getattr(key, "start", None) is not None:  # a slice
+        ends = [part if part is None else size_sum([part, back]) for part in (key.start, key.stop)]
+        if all(part is None or nonnegative(part) for part in ends):
+            return slice(ends[0], ends[1], key.step)
+    raise DomainError(
+        f"there are no values before the position {first}",
+        expected=f"positions from {first} on",
+        cure="read it at the positions that the steps compute",
+    )
 
 
 def _key(scope: Scope, item: Item | Section | Dots) -> Any:
