@@ -15,9 +15,11 @@ recurrence inside a body reads of the step around it is greater than its own hei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
+
+import numpy as np
 
 from symgrad.ir.graph import OPS, Node, apply, as_node, indicator, symbol
 from symgrad.ir.size_substitution import resized, size_names
@@ -178,3 +180,30 @@ def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
     body: Body = node.params[2]
     first, second = len(body.carries), len(body.carries) + len(body.rows)
     return node.args[:first], node.args[first:second], node.args[second:]
+
+
+def run_steps(
+    length: int,
+    reverse: int,
+    body: Body,
+    given: Sequence[Any],
+    compute: Callable[[Sequence[Node], Mapping[Node, Any]], Sequence[Any]],
+    dtype: Any,
+) -> Any:
+    """Evaluate a recurrence step by step."""
+    ends = len(body.carries), len(body.carries) + len(body.rows)
+    values, rows = list(given[: ends[0]]), given[ends[0] : ends[1]]
+    operands = dict(zip(body.operands, given[ends[1] :], strict=True))
+    several = len(values) > 1
+    first = np.concatenate([np.ravel(v) for v in values]) if several else np.asarray(values[0])
+    found = np.empty((length + 1, *first.shape), dtype)
+    at = length if reverse else 0
+    found[at] = first
+    for _ in range(length):
+        new = at - 1 if reverse else at + 1
+        read = {**dict(zip(body.carries, values, strict=True)), **operands}
+        read |= dict(zip(body.rows, (row[min(at, new)] for row in rows), strict=True))
+        values = list(compute(body.results, read))
+        found[new] = np.concatenate([np.ravel(v) for v in values]) if several else values[0]
+        at = new
+    return found

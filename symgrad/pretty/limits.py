@@ -61,3 +61,6 @@ MAX_ENTRIES = 64
 
 RULES_APPLIED = 30
 """Lines of a derivation by hand; longer ones are shown as backward steps."""
+
+STEP_CHARACTERS = 300
+"""Characters of a step of a recurrence above which its common parts get short forms of their own."""

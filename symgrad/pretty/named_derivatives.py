@@ -51,7 +51,9 @@ class _Program:
     def __init__(self, listing: Listing, words: NamedProgram) -> None:
         self.words = words
         self.forms = ShortestForms(words)
-        self.step_forms = StepForms(words, lambda node: self.forms.best([node]), self.forms.length)
+        self.step_forms = StepForms(
+            words.names, words.bodies, words.steps, lambda node: self.forms.best([node]), self.forms.length
+        )
         self.derivatives: dict[Hashable, NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self._above: dict[Node, _Program] = {}
@@ -347,6 +349,11 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
 
 
 def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
+    plain, summed = _short_forms(program, lines, results), program.step_forms.with_sums(results)
+    return plain if summed == [*results] else min(plain, _short_forms(program, lines, summed), key=len)
+
+
+def _short_forms(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = choose_bindings(lines, results)
 
     def short_form(node: Node) -> Node:

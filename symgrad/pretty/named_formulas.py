@@ -6,13 +6,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from symgrad.autodiff.rows import reads_row
 from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import is_recurrence, letter_for, recurrence_lines
+from symgrad.ir.notation.recurrences import (
+    CarryName,
+    is_recurrence,
+    letter_for,
+    over_names,
+    recurrence_lines,
+    summed,
+)
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.domains import Domains
@@ -44,7 +52,7 @@ class NamedFormulas:
     known: frozenset[str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
-    _words: NamedProgram
+    words: NamedProgram
 
     def notes(self, before: Sequence[Node]) -> list[list[str]]:
         """Return for each result where it is defined although the derivative as built is undefined."""
@@ -74,7 +82,7 @@ class NamedFormulas:
 
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
-        return formulas_text(self.spelling, titles, self.results, self.lines, self.known, self._words)
+        return formulas_text(self.spelling, titles, self.results, self.lines, self.known, self.words)
 
 
 def formulas_text(
@@ -126,35 +134,71 @@ def _recurrences(
     table: dict[Node, Node] = {}
     written: dict[Node, list[str]] = {}
     read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in lines}
+    sums = _sums_over(loops, topological(roots))
+    inside: set[str] = set()
     for node in loops:
+        if any(node in some for some in sums.values()):
+            continue
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
         names = called.new(changed, {})
         some = lags.get(node, ())
-        called.add(node, carry_names(names, some))
+        places = carry_names(names, some)
+        called.add(node, places)
         arrays = named_arrays(node, some)
         own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
-        letter = letter_for(taken)
-        shown = recurrence_lines(
-            changed,
-            carry_names(names, some),
-            lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            lambda nodes: parts_named(nodes, {}, taken, called.formulas(spelling.text, letter)),
-            letter,
-        )
-        first, *others = own
-        written[first], read[first] = shown, args
-        for other in others:
-            written[other], read[other] = [], (first,)
         table.update(zip(arrays, own, strict=True))
         for one in some:
             table.update(one.rows(table[one.array]))
         table[node] = pack_values([table[v] for v in carry_values(node)], 1)
+        letter = letter_for(taken)
+        summands = [_terms(total, table, spelling, letter) for total in sums.get(node, {})]
+        parts = {f: n for f, n in called.formulas(spelling.text, letter).items() if n not in inside}
+        shown, totals = recurrence_lines(
+            changed,
+            places,
+            lambda n, more: expression_text(n, {**spelling.texts, **more}),
+            lambda nodes, parts=parts: parts_named(nodes, {}, taken, parts),
+            letter,
+            summands,
+        )
+        if summands:
+            inside.update(parts.values())
+        first, *others = own
+        written[first], read[first] = shown, args
+        for other in others:
+            written[other], read[other] = [], (first,)
+        for ends, total in zip(sums.get(node, {}).values(), totals, strict=True):
+            for end in ends:
+                table[end] = symbol(Declaration(total, shape=end.shape))
+                written[table[end]], read[table[end]] = [], (first,)
     for name, body in lines:
         (new,) = substitute([body], table)
         read[name], written[name] = (new,), [f"{name.name} = {spelling.text(new)}"]
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
     return substitute(results, table), [line for name in reversed(order) for line in written[name]]
+
+
+def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[Node, list[Node]]]:
+    """Return for recurrences those that sum over their steps, with the nodes that read these sums."""
+    found: dict[Node, dict[Node, list[Node]]] = {}
+    for node in loops:
+        ends = [n for n in order if node in n.args]
+        if summed(node) is None or not all(reads_row(n, node, node.params[0]) for n in ends):
+            continue
+        below = {*topological(node.args)}
+        over = next((x for x in reversed(loops) if x in below and x.params[0] == node.params[0]), None)
+        if over is not None and all(x not in below for x in found):
+            found.setdefault(over, {})[node] = ends
+    return found
+
+
+def _terms(total: Node, table: Mapping[Node, Node], spelling: Notation, letter: str) -> Node:
+    """Return what a recurrence sums, over the names of values and rows."""
+    changed = apply(total.op, tuple(substitute(total.args, table)), total.params)
+    terms = summed(changed)
+    assert terms is not None
+    return over_names(changed, [terms], [CarryName("")], spelling.text, letter)[0]
 
 
 def join_formulas(
@@ -195,7 +239,7 @@ def join_formulas(
             whole.known | more.known,
             over_names,
             domains,
-            groups[0]._words,
+            groups[0].words,
         )
     return whole
 
@@ -215,11 +259,11 @@ class NamedFormula:
     known: frozenset[str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
-    _words: NamedProgram
+    words: NamedProgram
 
     def __str__(self) -> str:
         """Return the formula, then the lines of the recurrences that it reads."""
-        return formulas_text(self.spelling, [""], [self.formula], known=self.known, words=self._words)
+        return formulas_text(self.spelling, [""], [self.formula], known=self.known, words=self.words)
 
     def notes(self, before: Node) -> list[str]:
         """Return where the formula is defined although the derivative as built is undefined."""

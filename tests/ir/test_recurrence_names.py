@@ -16,7 +16,7 @@ from tests.recurrences import RECURRENCES
 
 
 def names_in(text: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"^\s*(\w+)\[\w+\] = ", text, re.MULTILINE)))
+    return list(dict.fromkeys(re.findall(r"^\s*(\w+)\[[^t]\w*\] = ", text, re.MULTILINE)))
 
 
 @pytest.mark.parametrize(

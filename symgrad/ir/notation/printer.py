@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from symgrad.ir.body import Body
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
-from symgrad.ir.notation.lags import Lags, carry_names, lags_in_text, named_arrays
+from symgrad.ir.notation.lags import lags_in_text
 from symgrad.ir.notation.literals import (
     ANY,
     ATOM,
@@ -28,14 +28,11 @@ from symgrad.ir.notation.literals import (
     number_text,
     separated,
 )
-from symgrad.ir.notation.recurrence_names import RecurrenceNames
+from symgrad.ir.notation.recurrence_names import RecurrenceNames, name_recurrences
 from symgrad.ir.notation.recurrences import (
-    CarryName,
     is_recurrence,
     letter_for,
-    pack_names,
     recurrence_lines,
-    rows_read,
 )
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
@@ -277,7 +274,7 @@ def program_text(
     first = {node: own[0] for node, own in named.items() if own and node.op is not SYMBOL}
     taken = set(known)
     called = RecurrenceNames(taken, steps=steps)
-    loops = _recurrences(order, first, called, lags_in_text([*formulas, *roots, *first]))
+    loops = name_recurrences(order, first, called, lags_in_text([*formulas, *roots, *first]), expression_text)
     first.update(loops.names)
     temporaries = _temporaries(uses([*formulas, *roots], until=until), order, first, taken, until, loops.rows)
     early = {*names_of(*(p for node in topological(formulas) for p in _sizes_in(node)))} - {*above}
@@ -294,7 +291,7 @@ def program_text(
             parameters = {p: expression_text(p, spellings) for p in node.declaration.formulas}
             lines.append(node.declaration.text(parameters))
         if is_recurrence(node):
-            lines += recurrence_lines(
+            found, _ = recurrence_lines(
                 node,
                 loops.lines[node],
                 lambda n, more: expression_text(n, {**spellings, **more}),
@@ -306,6 +303,7 @@ def program_text(
                 ),
                 letter,
             )
+            lines += found
         if node in temporaries:
             lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
         for i, name in enumerate(named.get(node, ())):
@@ -337,37 +335,13 @@ def parts_named(
     order = topological([*own, *nodes], until=named)
     every = {**named, **own}
     found = _temporaries(uses(list(nodes), until=named), order, every, set(taken), set(named), ())
+    every.update(found)
+    for node in found:
+        if node not in nodes and len(expression_text(node, every, expand=True)) <= _SMALL:
+            del every[node]
+    kept = {node: name for node, name in found.items() if node in every}
+    found = dict(zip(kept, found.values(), strict=False))
     return {node: own.get(node) or found[node] for node in order if node in own or node in found}
-
-
-class _Recurrences(NamedTuple):
-    """The recurrences of a program: the names of their carries, of nodes, and the arrays that need names."""
-
-    lines: dict[Node, list[CarryName]]
-    names: dict[Node, str]
-    rows: set[Node]
-
-
-def _recurrences(
-    order: Iterable[Node],
-    named: Mapping[Node, str],
-    loops: RecurrenceNames,
-    lags: Mapping[Node, Sequence[Lags]],
-) -> _Recurrences:
-    found = _Recurrences({}, {}, set())
-    for node in order:
-        if not is_recurrence(node):
-            continue
-        new = loops.new(node, {**named, **found.names})
-        arrays = named_arrays(node, lags.get(node, ()))
-        own = [named.get(c) or name for c, name in zip(arrays, new, strict=True)]
-        found.lines[node] = carry_names(own, lags.get(node, ()))
-        loops.add(node, found.lines[node])
-        found.names.update(zip(arrays, own, strict=True))
-        if len(own) > 1:
-            found.names[node] = expression_text(pack_names(node, own))
-        found.rows.update(x for x in rows_read(node) if x.op is not SYMBOL)
-    return found
 
 
 def _sizes_in(node: Node) -> list[Size]:

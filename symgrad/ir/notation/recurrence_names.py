@@ -12,8 +12,16 @@ from typing import NamedTuple
 
 from symgrad.ir.body import Body
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.notation.lags import lags_of
-from symgrad.ir.notation.recurrences import CarryName, over_names, recurrence_of, rows_read, values_computed
+from symgrad.ir.notation.lags import Lags, carry_names, lags_of, named_arrays
+from symgrad.ir.notation.recurrences import (
+    CarryName,
+    is_recurrence,
+    over_names,
+    pack_names,
+    recurrence_of,
+    rows_read,
+    values_computed,
+)
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.traverse import substitute
 
@@ -26,7 +34,7 @@ class _Loop(NamedTuple):
     names: tuple[str, ...]
     shapes: tuple[Shape, ...]
 
-    def carries(self, shapes: Sequence[Shape], read: Sequence[str]) -> list[str] | None:
+    def named_as(self, shapes: Sequence[Shape], read: Sequence[str]) -> list[str] | None:
         """Return the carries with these shapes, in order; those that are read, if there are so many."""
         pairs = list(zip(self.names, self.shapes, strict=True))
         for some in ([p for p in pairs if p[0] in read], pairs):
@@ -118,14 +126,14 @@ class RecurrenceNames:
     def new(self, node: Node, names: Mapping[Node, str]) -> list[str]:
         """Return new names for the carries of a recurrence, given names of other nodes."""
         found: list[str] = []
-        for bases in self._bases(node, names):
+        for bases in self._possible_names(node, names):
             first, *_ = bases
             name = next(n for n in chain(bases, (f"{first}{k}" for k in count(2))) if n not in self.taken)
             self.taken.add(name)
             found.append(name)
         return found
 
-    def _bases(self, node: Node, names: Mapping[Node, str]) -> list[Sequence[str]]:
+    def _possible_names(self, node: Node, names: Mapping[Node, str]) -> list[Sequence[str]]:
         """Return the names for each carry from which one is taken."""
         length, reverse, body = node.params
         assert isinstance(body, Body)
@@ -143,7 +151,7 @@ class RecurrenceNames:
             }
             loops = opposite if len(opposite) == 1 else {}
         for loop in loops:
-            carries = loop.carries(shapes, read)
+            carries = loop.named_as(shapes, read)
             if carries is not None:
                 suffix = "dot" if reverse == loop.reverse else "bar"
                 possible.append([f"{name}_{suffix}" for name in carries])
@@ -155,3 +163,43 @@ class RecurrenceNames:
         if len(over) == len(shapes):
             return [[name] for name in over]
         return [over[:1] or ("abcdpqrs" if reverse else "hgqrsuvw")] * len(shapes)
+
+
+class NamedRecurrences(NamedTuple):
+    """The recurrences of a program: the names of their carries, of nodes, and the arrays that need names."""
+
+    lines: dict[Node, list[CarryName]]
+    names: dict[Node, str]
+    rows: set[Node]
+
+
+def name_recurrences(
+    order: Iterable[Node],
+    named: Mapping[Node, str],
+    loops: RecurrenceNames,
+    lags: Mapping[Node, Sequence[Lags]],
+    text: Callable[[Node], str],
+) -> NamedRecurrences:
+    """Return names for the recurrences among nodes.
+
+    Args:
+        order: the nodes.
+        named: the names of other nodes.
+        loops: the names of recurrences; these are added.
+        lags: for recurrences, the arrays that stand for carries and those that keep their earlier values.
+        text: a function that returns a formula over names as text.
+    """
+    found = NamedRecurrences({}, {}, set())
+    for node in order:
+        if not is_recurrence(node):
+            continue
+        new = loops.new(node, {**named, **found.names})
+        arrays = named_arrays(node, lags.get(node, ()))
+        own = [named.get(c) or name for c, name in zip(arrays, new, strict=True)]
+        found.lines[node] = carry_names(own, lags.get(node, ()))
+        loops.add(node, found.lines[node])
+        found.names.update(zip(arrays, own, strict=True))
+        if len(own) > 1:
+            found.names[node] = text(pack_names(node, own))
+        found.rows.update(x for x in rows_read(node) if x.op is not SYMBOL)
+    return found

@@ -71,8 +71,9 @@ def recurrence_lines(
     text: Callable[[Node, Mapping[Node, str]], str],
     parts: Callable[[Sequence[Node]], Mapping[Node, str]],
     letter: str,
-) -> list[str]:
-    """Return the lines of a recurrence.
+    sums: Sequence[Node] = (),
+) -> tuple[list[str], list[str]]:
+    """Return the lines of a recurrence, and sums over its steps; parts that these read have positions: S[t].
 
     Args:
         node: the recurrence.
@@ -80,6 +81,7 @@ def recurrence_lines(
         text: a function that returns a node as an expression, given names of further nodes.
         parts: a function that returns the parts of formulas that get names of their own, in order.
         letter: the name of the position.
+        sums: what is summed over the steps, over names of values and rows.
     """
     reverse = node.params[1]
     places = step_places(node, names)
@@ -88,7 +90,10 @@ def recurrence_lines(
     shown = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.after.items()}
     # A part that is the value of a carry is read under its name.
     called = {formula: place for place, formula in [*shown.items()][::-1]}
-    known = {n: called.get(n, name) for n, name in parts(list(shown.values())).items()}
+    known = dict(parts([*shown.values(), *sums]))
+    outside = {*topological(sums, until=known)}
+    for n, name in known.items():
+        known[n] = called.get(n) or (f"{name}[{letter}]" if n in outside else name)
     lines = [
         f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
     ]
@@ -98,7 +103,8 @@ def recurrence_lines(
     if condition is not None:
         span = f"until {text(condition, {})}, at most {size_text(places.length)}"
     line = f"{'; '.join(lines)} {span}"
-    return [*found, line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}"]
+    found.append(line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}")
+    return found, [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
 
 
 _LINE = 100  # characters of a line with several definitions
@@ -252,6 +258,19 @@ def _without_division(x: Node) -> Node:
     """Return the whole number that a recurrence divides by 1, since its values are real."""
     whole = x.op.name == "div" and x.args[1].is_number(1) and x.args[0].dtype == "int"
     return x.args[0] if whole else x
+
+
+def summed(node: Node) -> Node | None:
+    """Return what each step of a recurrence adds to one sum, over the symbols of the body; None for other ones."""
+    _, reverse, body = node.params
+    (result, *others), start = body.results, node.args[0]
+    while start.op.name == "broadcast_to":
+        start = start.args[0]
+    if others or reverse or result.op.name != "add" or not start.is_number(0):
+        return None
+    carry = body.carries[0]
+    terms = [a for a in result.args if a is not carry]
+    return terms[0] if len(terms) == 1 and carry not in topological(terms) else None
 
 
 def _bare(length: Size) -> Size:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from symgrad.autodiff.recurrences import StepArrays
-from symgrad.autodiff.rows import row_symbol
-from symgrad.ir.graph import SYMBOL, Node, symbol
-from symgrad.ir.notation.printer import expression_text
+from symgrad.autodiff.recurrences import StepArrays, recur
+from symgrad.autodiff.rows import Rows, row_at, row_symbol, summand
+from symgrad.ir.body import Body, bound_symbol
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import CarryName, names_in_step
+from symgrad.ir.notation.recurrences import CarryName, is_recurrence, names_in_step, recurrence_of, summed
+from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
-from symgrad.pretty.named_program import NamedProgram
+from symgrad.pretty.limits import STEP_CHARACTERS
+from symgrad.rewrite.pipeline import canonical
 
 _LETTER = "t"
 
@@ -26,36 +29,62 @@ class StepForms:
     Where S = sigmoid(u) is such a part, sigmoid(-u) is 1 - S, and where h[t] = tanh(u), sech(u)**2 is 1 - h[t]**2.
 
     Args:
-        words: the program.
+        names: the names of the program, with their symbols.
+        bodies: what these symbols stand for.
+        parts: for steps of recurrences, the formulas that have names within the step.
         best: a function that returns the shortest form of a formula.
         length: a function that returns the number of characters of a formula.
     """
 
     def __init__(
-        self, words: NamedProgram, best: Callable[[Node], Node], length: Callable[[Node], int]
+        self,
+        names: Mapping[str, Node],
+        bodies: Mapping[Node, Node],
+        parts: Mapping[Body, Mapping[str, Node]],
+        best: Callable[[Node], Node],
+        length: Callable[[Node], int],
     ) -> None:
-        bodies = [(name.name, body) for name, body in words.bodies.items()]
-        names = RecurrenceNames({*words.names}, bodies, words.steps)
+        called = RecurrenceNames({*names}, [(name.name, body) for name, body in bodies.items()], parts)
         self._best, self._length = best, length
-        self._parts = names.formulas(expression_text, _LETTER)
-        self._values = names.values(expression_text, _LETTER)
-        self._arrays = words.names
+        self._parts = called.formulas(expression_text, _LETTER)
+        self._values = called.values(expression_text, _LETTER)
+        self._arrays = names
+        self._canonical: dict[Node, Node] | None = None
 
     def shortest(
         self, steps: StepArrays, results: Sequence[Node], rows: dict[Node, Node]
     ) -> tuple[Sequence[Node], dict[Node, Node]]:
         """Return short forms of the formulas of a step, and the arrays of the rows that they read."""
-        own = [CarryName(f"__carry{k}") for k in range(len(results))]
-        names = names_in_step(steps.node, own, expression_text, _LETTER)
+        is_sum = summed(steps.node) is not None
+        own = [CarryName("__total" if is_sum else f"__carry{k}") for k in range(len(results))]
+        others: list[Node] = []
+
+        def text(array: Node) -> str:
+            found = recurrence_of(array)
+            if found is None:
+                return expression_text(array)
+            if found[0] not in others:
+                others.append(found[0])
+            # A sum gets the form of the step whose values it reads.
+            number = others.index(found[0]) + (not is_sum)
+            return f"__carry{found[1]}" + (f"_{number}" if number else "")
+
+        names = names_in_step(steps.node, own, text, _LETTER)
         names = {s: x for s, x in names.items() if s not in steps.constants()}
         named = substitute(results, names)
+        total = None
+        if is_sum:  # the terms alone get a short form
+            total = names[steps.body.carries[0]]
+            (terms,) = [a for a in named[0].args if a is not total]
+            named = self._with_parts(terms, steps)
         meant = {x: s for s, x in names.items() if x.op is SYMBOL}
         rows = dict(rows)
         known: dict[Node, Node] = {}
         read = {*topological(named)}
         for formula, value in self._values.items():
             array = self._rows_of(value.loop, value.name, steps)
-            if array is not None and not read.isdisjoint([formula, *_told_by(formula, value.place)]):
+            shown = formula, value.place, *_equal_formulas(formula, value.place)
+            if array is not None and not read.isdisjoint(shown):
                 known[formula] = value.place
                 if value.place not in meant:
                     meant[value.place] = row_symbol(array, rows, steps.body.height)
@@ -66,12 +95,60 @@ class StepForms:
                 parts[part] = formula
                 known[formula] = part
         found = [self._best(r) for r in named]
+        told = {x: f for formula, s in known.items() for x, f in _equal_formulas(formula, s).items()}
+        over = substitute(named, {**told, **known})
         if known:
-            told = {x: f for formula, s in known.items() for x, f in _told_by(formula, s).items()}
-            short = [self._best(r) for r in substitute(named, {**told, **known})]
+            short = [self._best(r) for r in over]
             if sum(map(self._length, short)) <= sum(map(self._length, found)):
-                found = substitute(short, parts)
+                found = short
+        if _length(found) > STEP_CHARACTERS:
+            found = min(found, self._by_parts(over), key=_length)
+        found = substitute(found, parts)
+        if total is not None:
+            found = [total + found[0]]
         return substitute(found, meant), rows
+
+    def _by_parts(self, formulas: Sequence[Node]) -> list[Node]:
+        """Return formulas whose common parts have short forms of their own."""
+        named = parts_named(formulas, {}, ())
+        marks = {n: symbol(Declaration(f"__{name}", shape=n.shape)) for n, name in named.items()}
+        meant: dict[Node, Node] = {}
+        for node, mark in marks.items():
+            (body,) = substitute([node], {n: m for n, m in marks.items() if n is not node})
+            (meant[mark],) = substitute([self._best(body)], meant)
+        return substitute([self._best(f) for f in substitute(formulas, marks)], meant)
+
+    def _with_parts(self, terms: Node, steps: StepArrays) -> list[Node]:
+        """Return terms of a sum, which are simplified, with the formulas of the program where they are parts."""
+        if self._canonical is None:
+            named = {f: v.place for f, v in self._values.items()} | {f: f for f in self._parts}
+            named |= {x: e for f, s in named.items() for x, e in _equal_formulas(f, s).items()}
+            signed = {**named, **{neg(x): neg(e) for x, e in named.items()}}
+            self._canonical = dict(zip(canonical(list(signed)).nodes, signed.values(), strict=True))
+        far = {v.place for v in self._values.values() if self._rows_of(v.loop, v.name, steps) is None}
+        known = {x: e for x, e in self._canonical.items() if x.args and far.isdisjoint(topological([e]))}
+        return substitute(canonical([terms]).nodes, known)
+
+    def with_sums(self, results: Sequence[Node]) -> list[Node]:
+        """Return formulas with sums over steps as the last value of a recurrence that adds the terms."""
+        order = topological(results)
+        lengths = dict.fromkeys(n.params[0] for n in order if is_recurrence(n))
+        over = {n for n in order if is_recurrence(n)}
+        for node in order:
+            if not over.isdisjoint(node.args):
+                over.add(node)
+        table: dict[Node, Node] = {}
+        pending = [*results]
+        while pending:
+            node = pending.pop()
+            if node in over and node not in table and not is_recurrence(node):
+                sums = (_sum_in_steps(node, length) for length in lengths)
+                found = next((s for s in sums if s is not None), None)
+                if found is None:
+                    pending += node.args
+                else:
+                    table[node] = found
+        return substitute(results, table)
 
     def _rows_of(self, loop: Node, name: str, steps: StepArrays) -> Node | None:
         """Return the values that the steps of a recurrence of the program compute, if it has as many steps."""
@@ -82,7 +159,24 @@ class StepForms:
         return other.after(values)
 
 
-def _told_by(formula: Node, name: Node) -> Mapping[Node, Node]:
+def _length(formulas: Sequence[Node]) -> int:
+    """Return the number of characters of formulas with names for common parts."""
+    named = parts_named(formulas, {}, ())
+    return sum(len(expression_text(f, named, expand=True)) for f in dict.fromkeys([*named, *formulas]))
+
+
+def _sum_in_steps(total: Node, length: Size) -> Node | None:
+    """Return a sum over the first axis of arrays as the last value of a recurrence; None if it is no such sum."""
+    terms = summand(total, length)
+    if terms is None:
+        return None
+    rows = Rows(length, 1, {})
+    before = bound_symbol("sum", 0, 1, total.shape)
+    (values,) = recur([as_node(0)], [before], [before + rows.of(terms)], rows.arrays, length)
+    return row_at(values, length)
+
+
+def _equal_formulas(formula: Node, name: Node) -> Mapping[Node, Node]:
     """Return formulas that the value of a formula determines, in terms of a name for it."""
     if formula.op is tanh:
         return {sech(formula.args[0]) ** 2: 1 - name**2}

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
+from symgrad.autodiff.rows import reads_row
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
@@ -18,9 +19,11 @@ from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
     letter_for,
+    over_names,
     position_text,
     step_formulas,
     step_places,
+    summed,
 )
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
@@ -129,6 +132,13 @@ def latex(
             continue
         if n in own:
             some = lags.get(n, ())
+            ends = [reader for reader in order if n in reader.args]
+            terms = summed(n)
+            if terms is not None and all(reads_row(reader, n, n.params[0]) for reader in ends):
+                total = _sum_over_steps(n, terms, written, {*read, *sizes, *beside, *called})
+                written.update(dict.fromkeys(ends, (total, MUL)))
+                written.opaque.update(ends)
+                continue
             lines += _recurrence_rows(
                 n, carry_names(own[n], some), written, {*read, *sizes, *beside, *called}
             )
@@ -179,6 +189,46 @@ def _named_recurrences(
     return found
 
 
+class _RowTexts:
+    """Marks for the arrays whose rows stand in a step, with their LaTeX.
+
+    Args:
+        written: the LaTeX of nodes.
+    """
+
+    def __init__(self, written: Texts) -> None:
+        self._written = written
+        self._texts: dict[str, str] = {}
+
+    def add(self, x: Node) -> str:
+        """Return the mark of an array, as its name."""
+        mark = f"x{len(self._texts)}"
+        self._texts[mark] = self._written[x][0]
+        return mark
+
+    def spelled(self, formulas: Sequence[Node]) -> dict[Node, _Written]:
+        """Return the LaTeX of values and rows in formulas of a step, and of other nodes."""
+        found: dict[Node, _Written] = {n: t for n, t in self._written.items() if n.args}
+        for symbol_ in topological(formulas):
+            name = symbol_.name if symbol_.op is SYMBOL else ""
+            if name.endswith("]"):
+                array, _, place = name[:-1].partition("[")
+                base = self._texts.get(array) or with_accent(self._written.glyphs.name(array))
+                found[symbol_] = (entry_text(base, place), ATOM)
+        return found
+
+
+def _sum_over_steps(node: Node, terms: Node, written: Texts, beside: Collection[str]) -> str:
+    r"""Return the last value of a recurrence that sums as a sum: \sum_{t=1}^{T} a_{t}."""
+    letter = letter_for(beside)
+    marks, names = _RowTexts(written), [CarryName("")]
+    (formula,) = over_names(node, [terms], names, marks.add, letter)
+    first, last = (written.glyphs.size(at) for at in step_places(node, names).ends)
+    text = latex(formula, spelled=marks.spelled([formula]), beside=beside)
+    inside = rf"\left({text}\right)" if formula.op.name in ("add", "neg") else text
+    return rf"\sum_{{{letter} = {first}}}^{{{last}}} {inside}"
+
+
 def _recurrence_rows(
     node: Node, names: Sequence[CarryName], written: Texts, beside: Collection[str]
 ) -> list[str]:
@@ -186,22 +236,9 @@ def _recurrence_rows(
     letter = letter_for(beside)
     glyphs = written.glyphs
     places = step_places(node, names)
-    marks: dict[str, str] = {}
-
-    def text(x: Node) -> str:
-        """Return the name of an array for a mark, whose LaTeX is added."""
-        mark = f"x{len(marks)}"
-        marks[mark] = written[x][0]
-        return mark
-
-    step, condition = step_formulas(node, names, text, letter)
-    spelled: dict[Node, _Written] = {n: t for n, t in written.items() if n.args}
-    for symbol_ in topological([*step, *([condition] if condition is not None else [])]):
-        name = symbol_.name if symbol_.op is SYMBOL else ""
-        if name.endswith("]"):
-            array, _, place = name[:-1].partition("[")
-            base = marks.get(array) or with_accent(glyphs.name(array))
-            spelled[symbol_] = (entry_text(base, place), ATOM)
+    marks = _RowTexts(written)
+    step, condition = step_formulas(node, names, marks.add, letter)
+    spelled = marks.spelled([*step, *([condition] if condition is not None else [])])
 
     def entry(k: int, place: str) -> str:
         return entry_text(with_accent(glyphs.name(names[k].name)), place)

@@ -1,0 +1,151 @@
+"""Gradients of recurrences are printed as their authors write them, and read back."""
+# ruff: noqa: E501  (printed lines)
+
+from __future__ import annotations
+
+import pytest
+
+import symgrad as sg
+from symgrad.ir.values.evaluate import evaluate
+from tests.autodiff.test_recurrences import close, sized, values_for
+
+KALMAN = """
+z : real[T]; a, q : positive; A, P0 : real[n,n]; c : real[n]
+m[0] = zeros(n); P[0] = P0; L[0] = 0
+M = a*A@P[t-1]@A.T + q*eye(n); \\
+    p = a*A@m[t-1]; g = M@c; S = sum(c*g) + 1; v = z[t-1] - sum(c*p); \\
+    m[t] = p + g*v/S; \\
+    P[t] = M - outer(g, g)/S; \\
+    L[t] = L[t-1] - (log(S) + v**2/S)/2 for t in 1..T
+loss = L[T]
+"""
+LSTM = """
+x : real[T, m]; Wi, Wf, Wo, Wg : real[n, n]; Ui, Uf, Uo, Ug : real[n, m]; bi, bf, bo, bg : real[n]
+h[0] = zeros(n); c[0] = zeros(n)
+i = sigmoid(Wi@h[t-1] + Ui@x[t-1] + bi); \\
+    f = sigmoid(Wf@h[t-1] + Uf@x[t-1] + bf); \\
+    o = sigmoid(Wo@h[t-1] + Uo@x[t-1] + bo); \\
+    g = tanh(Wg@h[t-1] + Ug@x[t-1] + bg); \\
+    c[t] = f*c[t-1] + i*g; \\
+    h[t] = o*tanh(c[t]) for t in 1..T
+loss = sum(h[T]**2)
+"""
+NETWORK = """
+x : real[T, m]; h0, b : real[n]; W : real[n, n]; U : real[n, m]
+h[0] = h0
+h[t] = tanh(W@h[t-1] + U@x[t-1] + b) for t in 1..T
+loss = sum(h[T]**2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "by", "text"),
+    [
+        (
+            KALMAN,
+            "A",
+            """
+sum(-a*(t2[t].T@A@P[t-1] + t2[t]@A@P[t-1].T + 2*outer((m_bar[t]@M[t]@c - v[t])*c/S[t] - m_bar[t], m[t-1]))/2, t=1..T)
+where
+  m_bar[T] = zeros(n)
+  P_bar[T] = zeros((n, n))
+  M[t] = a*A@P[t-1]@A.T + q*eye(n); \\
+    p = a*A@m[t-1]; \\
+    g = M[t]@c; \\
+    S[t] = sum(c*g) + 1; \\
+    v[t] = z[t-1] - sum(c*p); \\
+    t1 = 2*S[t]*((P_bar[t] + P_bar[t].T)@g - v[t]*m_bar[t]); \\
+    t2[t] = outer((2*v[t]*(m_bar[t]@M[t]@c) - 2*(g@P_bar[t]@M[t]@c) - v[t]**2 + S[t])*c + t1, c)/S[t]**2 - 2*P_bar[t]; \\
+    m_bar[t-1] = a*A.T@(m_bar[t] + (v[t] - m_bar[t]@g)*c/S[t]); \\
+    P_bar[t-1] = a*A.T@(2*P_bar[t] - outer((2*v[t]*(m_bar[t]@g) - 2*(g@P_bar[t]@g) - v[t]**2 + S[t])*c + t1, c)/S[t]**2)@A/2 for t in T..1
+""",
+        ),
+        (
+            LSTM,
+            "Wi",
+            """
+sum(outer(g[t]*i[t]*t1[t]*(1 - i[t]), h[t-1]), t=1..T)
+where
+  h_bar[T] = 2*h[T]
+  c_bar[T] = zeros(n)
+  i[t] = sigmoid(Wi@h[t-1] + Ui@x[t-1] + bi); \\
+    f = sigmoid(Wf@h[t-1] + Uf@x[t-1] + bf); \\
+    o = sigmoid(Wo@h[t-1] + Uo@x[t-1] + bo); \\
+    g[t] = tanh(Wg@h[t-1] + Ug@x[t-1] + bg); \\
+    t1[t] = h_bar[t]*o*sech(c[t])**2 + c_bar[t]; \\
+    h_bar[t-1] = Wf.T@(c[t-1]*f*t1[t]*(1 - f)) - Wg.T@(i[t]*t1[t]*(g[t]**2 - 1)) - Wi.T@(g[t]*i[t]*t1[t]*(i[t] - 1)) - Wo.T@(h_bar[t]*o*tanh(c[t])*(o - 1)); \\
+    c_bar[t-1] = f*t1[t] for t in T..1
+""",
+        ),
+        (
+            NETWORK,
+            "W",
+            """
+sum(outer(t1[t], h[t-1]), t=1..T)
+where
+  h_bar[T] = 2*h[T]
+  t1[t] = h_bar[t]*(1 - h[t]**2); h_bar[t-1] = W.T@t1[t] for t in T..1
+""",
+        ),
+    ],
+)
+def test_gradients_as_text(program: str, by: str, text: str) -> None:
+    slope = sg.grad(sg.parse(program)["loss"], by)
+    assert str(slope) == text.strip()
+    both = sized([sg.parse(program + text).last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+
+
+def test_gradients_by_several_variables() -> None:
+    p = sg.parse(NETWORK)
+    slopes = sg.grad(p["loss"], ["W", "b"])
+    assert [str(slope).splitlines()[0] for slope in slopes] == [
+        "sum(outer(t1[t], h[t-1]), t=1..T)",
+        "sum(t1[t], t=1..T)",
+    ]
+
+
+def test_latex() -> None:
+    assert sg.grad(sg.parse(NETWORK)["loss"], "W").latex().splitlines()[-2] == (
+        r"& \sum_{t = 1}^{T} \left(\bar{h}_{t} \odot \left(1 - h_{t}^{2}\right)\right) h_{t-1}^{\top}"
+    )
+
+
+def test_a_value_of_other_steps_is_no_part_of_a_step() -> None:
+    # h has other steps than g, so no value of h stands in the steps of g and in the sum over them.
+    text = """
+T : size; a : real; x : real[S]
+h[0] = 1
+h[t] = tanh(a*h[t-1]) for t in 1..T
+g[0] = 1
+g[t] = tanh(a*g[t-1] + x[t-1]*h[T]) for t in 1..S
+loss = g[S]*h[T]
+"""
+    slope = sg.grad(sg.parse(text)["loss"], "a")
+    both = sized([sg.parse(f"{text}{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+
+
+OSCILLATOR = """
+mu : real
+y[0] = 2; v[0] = 0
+l1 = mu*(1 - y[t-1]**2)*v[t-1] - y[t-1]; k2 = v[t-1] + l1/200; y2 = y[t-1] + v[t-1]/200; \\
+    l2 = mu*(1 - y2**2)*k2 - y2; k3 = v[t-1] + l2/200; y3 = y[t-1] + k2/200; \\
+    l3 = mu*(1 - y3**2)*k3 - y3; k4 = v[t-1] + l3/100; y4 = y[t-1] + k3/100; \\
+    y[t] = y[t-1] + (v[t-1] + 2*k2 + 2*k3 + k4)/600; \\
+    v[t] = v[t-1] + (l1 + 2*l2 + 2*l3 + (mu*(1 - y4**2)*k4 - y4))/600 for t in 1..10
+loss = y[10]**2
+"""
+
+
+def test_parts_of_long_steps_are_not_multiplied_out() -> None:
+    slope = sg.grad(sg.parse(OSCILLATOR)["loss"], "mu")
+    (start,) = (k for k, line in enumerate(str(slope).splitlines()) if line.startswith("  v_bar[10]"))
+    steps = [line.strip(" \\;") for line in str(slope).splitlines()[start + 1 :]]
+    assert "k3 = v[t-1] + l2/200" in steps
+    assert max(map(len, steps)) < 120
+    both = sized([sg.parse(f"{OSCILLATOR}{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
