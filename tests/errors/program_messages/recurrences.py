@@ -15,6 +15,22 @@ _TWICE = ("one line has both 'for' and 'until'", "leave one of them out")
 # text, class, line, column, what, cure
 CASES = [
     (
+        "h[0] = 1\ng[t] = 2*h[t-1]; h[t] = g[t] for t in 1..5\ng[0]",
+        "DomainError",
+        3,
+        1,
+        "there are no values before the position 1",
+        "read it at the positions that the steps compute",
+    ),
+    (
+        "h[0] = 1\ng[t] = 2*h[t-1]; h[t] = g[t] for t in 1..5\ny = sum(g)",
+        "DomainError",
+        2,
+        1,
+        "'g' is read as a whole, and has no values before the position 1",
+        "read it at the positions that the steps compute",
+    ),
+    (
         "h[0] = 1\nh[t] = h[t]/2 for t in 1..5",
         "CycleError",
         2,
