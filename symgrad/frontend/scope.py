@@ -131,7 +131,7 @@ class Scope:
         return found
 
     def check_starts(self) -> None:
-        """Record the error for first values without a recurrence, and for arrays without these."""
+        """Record the error for first values without a recurrence."""
 
     def _drop_sizes(self) -> None:
         """Remove the symbols that turned out to be sizes."""

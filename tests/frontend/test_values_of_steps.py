@@ -45,7 +45,17 @@ def test_values_and_positions() -> None:
 
 
 @pytest.mark.parametrize(
-    "read", ["a_bar[0]", "sum(a_bar)", "a_bar[:1]", "a_bar[-1]", "sum(a_bar[t], t=0..T - 1)", "a_bar"]
+    "read",
+    [
+        "a_bar[0]",
+        "sum(a_bar)",
+        "a_bar[:1]",
+        "a_bar[-1]",
+        "sum(a_bar[t], t=0..T - 1)",
+        "a_bar",
+        "grad(sum(a_bar), a)",
+        "where(a > 0, a, shape(a_bar)[0])",
+    ],
 )
 def test_other_positions_are_errors(read: str) -> None:
     with pytest.raises(SymgradError):

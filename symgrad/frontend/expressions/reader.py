@@ -102,6 +102,7 @@ class ProgramReader(RecurrenceRules):
                 self.free[spelled] = token
                 self.symbols[spelled] = self.defined[spelled] = node
                 self.name_spans[spelled] = Span(*span_of(token))
+        self.check_position(token, node)
         start, end = span_of(token)
         if node not in self.spans:
             self.spans[node] = Span(start, end)

@@ -9,6 +9,7 @@ A search ends with `until c, at most N` instead: it makes N steps, and all value
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -20,7 +21,6 @@ from symgrad.frontend.tokens.terms import STEP_CLAUSES, Term, Token, span_of
 from symgrad.ir.graph import Node, as_condition, symbol
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, least_value, size_max, size_product, size_sum
-from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.support.errors import (
@@ -32,6 +32,7 @@ from symgrad.support.errors import (
 )
 
 _NEWLINE = "_NEWLINE"
+_SUBSCRIPT = re.compile(r"[ \t]*\[")
 
 
 def _line(tokens: Sequence[Token]) -> tuple[Token, ...]:
@@ -372,7 +373,7 @@ class RecurrenceRules(FunctionRules):
         )
 
     def check_starts(self) -> None:
-        """Record the error for first values without a recurrence, and for arrays without these."""
+        """Record the error for first values without a recurrence."""
         for name, given in self.starts.items():
             token, _ = next(iter(given.values()))
             self.wrong_token(
@@ -382,22 +383,14 @@ class RecurrenceRules(FunctionRules):
                 expected=f"a line below: {name}[t] = ... for t in 1..T",
                 cure=f"write the recurrence, or {name} = ... for a single value",
             )
-        self._check_positions()
 
-    def _check_positions(self) -> None:
-        """Record the error for an array that is read as a whole and has no values at the first positions."""
-        if self.error is not None or not self.later:
-            return
-        roots = [*self.assignments.values(), *([self.result.node] if self.result is not None else [])]
-        for node in topological(roots):
-            if node in self.later:
-                name = next(name for name, value in self.defined.items() if value is node)
-                span = self.name_spans[name]
-                self.wrong(
-                    DomainError,
-                    f"'{name}' is read as a whole, and has no values before the position {self.later[node][1]}",
-                    span.start,
-                    span.end,
-                    expected=f"positions: sum({name}[t], t=1..T)",
-                    cure="read it at the positions that the steps compute",
-                )
+    def check_position(self, token: Token, node: Node) -> None:
+        """Record the error for an array without values at the first positions that is read without a position."""
+        if node in self.later and not _SUBSCRIPT.match(self.source.text, token.end_pos):
+            self.wrong_token(
+                DomainError,
+                f"'{token}' is read as a whole, and has no values before the position {self.later[node][1]}",
+                token,
+                expected=f"positions: sum({token}[t], t=1..T)",
+                cure="read it at the positions that the steps compute",
+            )

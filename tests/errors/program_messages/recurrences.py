@@ -25,8 +25,8 @@ CASES = [
     (
         "h[0] = 1\ng[t] = 2*h[t-1]; h[t] = g[t] for t in 1..5\ny = sum(g)",
         "DomainError",
-        2,
-        1,
+        3,
+        9,
         "'g' is read as a whole, and has no values before the position 1",
         "read it at the positions that the steps compute",
     ),
