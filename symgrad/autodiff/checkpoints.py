@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from math import isqrt
 
 from symgrad.autodiff.batch import batch
-from symgrad.autodiff.recurrences import Rows, StepArrays, reads_row, recur, recurrence, row_at
-from symgrad.autodiff.rows import sum_rows, summand
+from symgrad.autodiff.recurrences import StepArrays, recur, recurrence
+from symgrad.autodiff.rows.formulas import Rows, reads_row, row_at, sum_rows, summand
 from symgrad.ir.body import bound_symbol, carry_values
 from symgrad.ir.graph import Node, as_node, size_leaf
 from symgrad.ir.notation.recurrences import sliced_rows

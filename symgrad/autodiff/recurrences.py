@@ -24,13 +24,12 @@ import numpy as np
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.rows import row_of, sum_rows
+from symgrad.autodiff.rows.formulas import Rows, row_at, sum_rows
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
-from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_leaf, size_node, symbol
+from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
-from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import fold, signed_terms, substitute, topological, with_args
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
@@ -46,7 +45,6 @@ from symgrad.ops.array.layout import (
     unslice,
 )
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.record import facts, joint
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
@@ -95,59 +93,6 @@ def _real(x: Node) -> Node:
     if x.dtype == "real":
         return x
     return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
-
-
-def row_at(values: Node, position: Size) -> Node:
-    """Return the entry of an array, or the formula of entries, at a position of the first axis."""
-
-    def entry(array: Node, start: Size) -> Node:
-        at = size_node(size_sum([start, position]))
-        # A rounded quotient is a real number: only lowering has such sizes.
-        return index(array, at if at.dtype == "int" else size_leaf(size_sum([start, position])))
-
-    return row_of(values, entry)
-
-
-class Rows:
-    """Bound symbols for rows of arrays.
-
-    Args:
-        length: the number of rows.
-        height: the height of the body that reads them.
-        known: symbols of rows, each with its array.
-    """
-
-    def __init__(self, length: Size, height: int, known: Mapping[Node, Node]) -> None:
-        self.length, self.height, self.arrays = length, height, dict(known)
-
-    def of(self, values: Node) -> Node:
-        """Return one row of an array, as a formula of these symbols; new ones are added."""
-        return row_of(values, self._symbol)
-
-    def _symbol(self, array: Node, start: Size) -> Node:
-        rows = slice_rows(array, start, size_sum([start, self.length]))
-        return row_symbol(rows, self.arrays, self.height)
-
-
-def reads_row(reader: Node, values: Node, position: Size) -> bool:
-    """Tell whether a node is one row of an array, at a position."""
-    if reader.op.name == "slice":
-        first, *others = reader.params[0]
-        one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
-        return one and all(o == WHOLE for o in others)
-    if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
-        found = as_size(reader.args[1])
-        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
-    return False
-
-
-def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
-    """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
-    known = next((s for s, r in rows.items() if r is array), None)
-    if known is None:
-        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
-        rows[known] = array
-    return known if array.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
 
 
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:

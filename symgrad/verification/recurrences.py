@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import StepArrays, divide
-from symgrad.autodiff.rows import row_of, summand
+from symgrad.autodiff.rows.formulas import row_of, summand
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
 from symgrad.ir.body import Body, bodies_in, carry_values

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.autodiff.batch import batch
-from symgrad.autodiff.recurrences import recur, row_symbol
+from symgrad.autodiff.recurrences import recur
+from symgrad.autodiff.rows.formulas import row_symbol
 from symgrad.frontend.indices import IndexRange, affine, slice_at
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.graph import Node, number, symbol

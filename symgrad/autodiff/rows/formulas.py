@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
-from symgrad.ir.graph import Node, apply
+from symgrad.ir.body import bound_symbol
+from symgrad.ir.graph import OPS, Node, apply, as_node, size_leaf, size_node
 from symgrad.ir.shapes import slice_start
-from symgrad.ir.sizes import Shape, Size, size_sum
+from symgrad.ir.sizes import Size, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.array.layout import (
+    WHOLE,
     broadcast_to,
     expand,
     full,
@@ -18,12 +21,16 @@ from symgrad.ops.array.layout import (
     shaped,
     slice_axes,
     slice_of,
+    slice_rows,
     squeeze,
     unslice,
 )
+from symgrad.ops.numpy.lengths import as_size
+from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.support.traversal import postorder
 
+T = TypeVar("T")
 _Place = tuple[Node, int, Size]
 """An array, the axis of its rows, and the position of the first row."""
 
@@ -51,7 +58,7 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
     done: dict[_Place, Node] = {}
     for place in postorder([first], _operands):
         node, at, begin = place
-        rows = [done.get(operand) for operand in _all_operands(place)]
+        rows = [operand and done[operand] for operand in _all_operands(place)]
         found = _row(node, at, rows) if any(r is not None for r in rows) else None
         if found is None:
             others = [k for k in range(len(node.shape)) if k != at]
@@ -83,8 +90,8 @@ def _all_operands(place: _Place) -> Sequence[_Place | None]:
     return found
 
 
-def _without(shape: Shape, axis: int) -> Shape:
-    return (*shape[:axis], *shape[axis + 1 :])
+def _without(items: tuple[T, ...], axis: int) -> tuple[T, ...]:
+    return (*items[:axis], *items[axis + 1 :])
 
 
 def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
@@ -191,3 +198,56 @@ def sum_rows(stack: Node) -> Node:
     if stack.op is neg:
         return neg(sum_rows(stack.args[0]))
     return sum_over(stack, [0])
+
+
+def row_at(values: Node, position: Size) -> Node:
+    """Return the entry of an array, or the formula of entries, at a position of the first axis."""
+
+    def entry(array: Node, start: Size) -> Node:
+        at = size_node(size_sum([start, position]))
+        # A rounded quotient is a real number: only lowering has such sizes.
+        return index(array, at if at.dtype == "int" else size_leaf(size_sum([start, position])))
+
+    return row_of(values, entry)
+
+
+def reads_row(reader: Node, values: Node, position: Size) -> bool:
+    """Tell whether a node is one row of an array, at a position."""
+    if reader.op.name == "slice":
+        first, *others = reader.params[0]
+        one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
+        return one and all(o == WHOLE for o in others)
+    if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
+        found = as_size(reader.args[1])
+        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
+    return False
+
+
+def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
+    """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
+    known = next((s for s, r in rows.items() if r is array), None)
+    if known is None:
+        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
+        rows[known] = array
+    return known if array.dtype != "bool" else apply(OPS["gt"], (known, as_node(0)))
+
+
+class Rows:
+    """Bound symbols for rows of arrays.
+
+    Args:
+        length: the number of rows.
+        height: the height of the body that reads them.
+        known: symbols of rows, each with its array.
+    """
+
+    def __init__(self, length: Size, height: int, known: Mapping[Node, Node]) -> None:
+        self.length, self.height, self.arrays = length, height, dict(known)
+
+    def of(self, values: Node) -> Node:
+        """Return one row of an array, as a formula of these symbols; new ones are added."""
+        return row_of(values, self._symbol)
+
+    def _symbol(self, array: Node, start: Size) -> Node:
+        rows = slice_rows(array, start, size_sum([start, self.length]))
+        return row_symbol(rows, self.arrays, self.height)
