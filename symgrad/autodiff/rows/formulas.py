@@ -106,7 +106,8 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
     x = rows[0]
     if node.op.pointwise:
         args = [
-            _kept(a, axis - len(node.shape) + len(a.shape)) if r is None else r for a, r in _both(node, rows)
+            _squeezed(a, axis - len(node.shape) + len(a.shape)) if r is None else r
+            for a, r in _both(node, rows)
         ]
         return full(apply(node.op, tuple(map(_without_ones, args)), node.params), shape)
     if node.op is einsum:
@@ -144,7 +145,7 @@ def _without_ones(x: Node) -> Node:
     return squeeze(x, range(ones)) if ones else x
 
 
-def _kept(x: Node, axis: int) -> Node:
+def _squeezed(x: Node, axis: int) -> Node:
     """Return an argument of an elementwise op without an axis of length 1."""
     return squeeze(x, [axis]) if axis >= 0 else x
 
