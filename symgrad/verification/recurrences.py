@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import StepArrays, divide
-from symgrad.autodiff.rows.formulas import row_of, summand
+from symgrad.autodiff.rows.formulas import part_with_rows, row_of, summand
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
 from symgrad.ir.body import Body, bodies_in, carry_values
@@ -277,6 +277,9 @@ class _StepRows:
         return row_of(values, self._row)
 
     def _row(self, array: Node, start: Size) -> Node:
+        inside = part_with_rows(array, start, self._length)
+        if inside is not None:
+            return row_of(inside[0], self._row, 0, inside[1])
         rows = slice_rows(array, start, size_sum([start, self._length]))
         return self.of(rows, index(rows, 0))
 
@@ -287,7 +290,7 @@ class _StepRows:
         if before is None:
             arrays = map(steps.before, self._values[node])
             before = [self.of(x, c) for x, c in zip(arrays, body.carries, strict=True)]
-        read = [self.of(x, r) for x, r in zip(steps.rows, body.rows, strict=True)]
+        read = [self.formula(x) for x in steps.rows]
         return body.applied([*before, *read, *steps.operands])
 
 

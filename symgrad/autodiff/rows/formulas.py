@@ -8,12 +8,13 @@ from typing import TypeVar
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, apply, as_node, size_leaf, size_node
 from symgrad.ir.shapes import slice_start
-from symgrad.ir.sizes import Size, size_sum
+from symgrad.ir.sizes import Size, size_product, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.array.layout import (
     WHOLE,
     broadcast_to,
+    concatenate,
     expand,
     full,
     only,
@@ -233,6 +234,20 @@ def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
     return known if array.dtype != "bool" else apply(OPS["gt"], (known, as_node(0)))
 
 
+def part_with_rows(array: Node, start: Size, length: Size) -> tuple[Node, Size] | None:
+    """Return the part of joined arrays that has some rows, and the first of its own rows; None for other arrays."""
+    if array.op is not concatenate or array.params[0] != 0:
+        return None
+    begin: Size = 0
+    for part in array.args:
+        first = size_sum([start, size_product([-1, begin])])
+        left = size_sum([part.shape[0], size_product([-1, first]), size_product([-1, length])])
+        if all(isinstance(n, int) and n >= 0 for n in (first, left)):
+            return part, first
+        begin = size_sum([begin, part.shape[0]])
+    return None
+
+
 class Rows:
     """Bound symbols for rows of arrays.
 
@@ -250,5 +265,8 @@ class Rows:
         return row_of(values, self._symbol)
 
     def _symbol(self, array: Node, start: Size) -> Node:
+        inside = part_with_rows(array, start, self.length)
+        if inside is not None:
+            return row_of(inside[0], self._symbol, 0, inside[1])
         rows = slice_rows(array, start, size_sum([start, self.length]))
         return row_symbol(rows, self.arrays, self.height)
