@@ -24,11 +24,13 @@ from symgrad.ops.array.layout import (
     slice_of,
     slice_rows,
     squeeze,
+    truth_of,
     unslice,
 )
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import add, neg
+from symgrad.support.errors import ShapeError
 from symgrad.support.traversal import postorder
 
 T = TypeVar("T")
@@ -63,7 +65,7 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
         found = _row(node, at, rows) if any(r is not None for r in rows) else None
         if found is None:
             others = [k for k in range(len(node.shape)) if k != at]
-            found = leaf(transpose(node, [at, *others]) if at else node, begin)
+            found = truth_of(leaf(transpose(node, [at, *others]) if at else node, begin), node)
         done[place] = found
     return done[first]
 
@@ -78,6 +80,8 @@ def _all_operands(place: _Place) -> Sequence[_Place | None]:
     if node.op is slice_of and node.params[0][axis][2] == 1:
         begin = slice_start(node.args[0].shape[axis], node.params[0][axis])
         return [(node.args[0], axis, size_sum([start, begin]))]
+    if node.op is einsum and any(own.count(node.params[1][axis]) > 1 for own in node.params[0]):
+        return [None] * len(node.args)  # a diagonal
     rule = rows_aligned if node.op.pointwise else node.op.array.rows
     found: list[_Place | None] = []
     for k, arg in enumerate(node.args):
@@ -132,7 +136,10 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
         a if r is None or p is None else expand(r, [p[1]])
         for (a, r), p in zip(_both(node, rows), places, strict=True)
     ]
-    one = apply(node.op, tuple(args), node.params)
+    try:
+        one = apply(node.op, tuple(args), node.params)
+    except ShapeError:
+        return None  # its other arguments or its parameters have the length of this axis
     return squeeze(one, [axis]) if one.shape == (*node.shape[:axis], 1, *node.shape[axis + 1 :]) else None
 
 
