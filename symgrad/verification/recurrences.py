@@ -65,7 +65,7 @@ def decide_recurrences(
     end, took = now() + seconds, stopwatch()
     a, b = resized([a, b], sizes or {})
     value = a if wrt is None else pull_back([a], [as_node(1)], [wrt]).gradients[0]
-    claims = _by_induction(value, b, end - seconds / 2)
+    claims = _by_induction(value, b, end - seconds / 3)
     note = None if wrt is None else "compared with the derivative that symgrad computes"
     if all(v.status == "proved" for v in claims.values()):
         why = "by induction on the steps: the first values, one step, and what reads the values agree"
@@ -339,7 +339,7 @@ def _same_steps(
 
 
 def _decided(x: Node, y: Node, end: float) -> Verdict:
-    limit = max((end - now()) / 2, 0.1)
+    limit = max(0.7 * (end - now()), 0.1)
     if has_recurrences([x, y]):
         return decide_recurrences(x, y, limit)
     return decide(statement(x, y), limit)
