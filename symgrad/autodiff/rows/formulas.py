@@ -8,7 +8,7 @@ from typing import TypeVar
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, apply, as_node, size_leaf, size_node
 from symgrad.ir.shapes import slice_start
-from symgrad.ir.sizes import Size, size_product, size_sum
+from symgrad.ir.sizes import Size, size_max, size_product, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.array.layout import (
@@ -220,6 +220,16 @@ def row_at(values: Node, position: Size) -> Node:
     return row_of(values, entry)
 
 
+def is_position(at: Size | None, position: Size, count: Size) -> bool:
+    """Tell whether an index is a position of an axis of some length; -1 is the last one.
+
+    The last position of an axis of max(n - 1, 0) + 1 entries is n - 1, also for n = 0, where this index is -1.
+    """
+    if at is None:
+        return False
+    return position in (at, size_max(at, 0)) or (at == -1 and size_sum([position, 1]) == count)
+
+
 def reads_row(reader: Node, values: Node, position: Size) -> bool:
     """Tell whether a node is one row of an array, at a position."""
     if reader.op.name == "slice":
@@ -227,8 +237,7 @@ def reads_row(reader: Node, values: Node, position: Size) -> bool:
         one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
         return one and all(o == WHOLE for o in others)
     if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
-        found = as_size(reader.args[1])
-        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
+        return is_position(as_size(reader.args[1]), position, values.shape[0])
     return False
 
 
