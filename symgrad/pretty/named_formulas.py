@@ -90,22 +90,42 @@ def formulas_text(
         known: names in use.
     """
     text = spelling.text
-    loops = _recurrences(spelling, results, lines, known)
-    shown, below = (
-        loops if loops is not None else (results, [f"{name.name} = {text(body)}" for name, body in lines])
-    )
+
+    def loop_lines(node: Node, names: Sequence[str], taken: set[str]) -> list[str]:
+        return recurrence_lines(
+            node,
+            names,
+            lambda n, more: expression_text(n, {**spelling.texts, **more}),
+            lambda nodes: parts_named(nodes, {}, taken),
+            letter_for(taken),
+        )
+
+    shown, below = lines_below(results, lines, known, loop_lines, lambda n, body: f"{n.name} = {text(body)}")
     found = [f"{title}{text(r)}" for title, r in zip(titles, shown, strict=True)]
     return "\n".join([*found, *(["where", *(f"  {line}" for line in below)] if below else [])])
 
 
-def _recurrences(
-    spelling: Notation, results: Sequence[Node], lines: Sequence[tuple[Node, Node]], known: Collection[str]
-) -> tuple[Sequence[Node], list[str]] | None:
-    """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
+def lines_below(
+    results: Sequence[Node],
+    lines: Sequence[tuple[Node, Node]],
+    known: Collection[str],
+    loop_lines: Callable[[Node, Sequence[str], set[str]], list[str]],
+    line: Callable[[Node, Node], str],
+) -> tuple[Sequence[Node], list[str]]:
+    """Return formulas with names for recurrences, and all lines below them.
+
+    Args:
+        results: the formulas.
+        lines: new names with their bodies.
+        known: names in use.
+        loop_lines: a function that returns the lines of a recurrence, given the names of its carries and all names in
+            use.
+        line: a function that returns the line of a name and its body.
+    """
     roots = [*results, *(body for _, body in lines)]
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
-        return None
+        return results, [line(name, body) for name, body in lines]
     taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
     table: dict[Node, Node] = {}
     written: dict[Node, list[str]] = {}
@@ -115,13 +135,7 @@ def _recurrences(
         changed = apply(node.op, args, node.params)
         names = names_for(changed, {}, taken)
         own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carry_values(node), strict=True)]
-        shown = recurrence_lines(
-            changed,
-            names,
-            lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            lambda nodes: parts_named(nodes, {}, taken),
-            letter_for(taken),
-        )
+        shown = loop_lines(changed, names, taken)
         first, *others = own
         written[first], read[first] = shown, args
         for other in others:
@@ -130,7 +144,7 @@ def _recurrences(
         table.update(zip(carry_values(node), own, strict=True))
     for name, body in lines:
         (new,) = substitute([body], table)
-        read[name], written[name] = (new,), [f"{name.name} = {spelling.text(new)}"]
+        read[name], written[name] = (new,), [line(name, new)]
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
     return substitute(results, table), [line for name in reversed(order) for line in written[name]]
 

@@ -35,6 +35,15 @@ class StepRange:
     length: Size
 
 
+def step_offset(step: Node, at: Node) -> Size | None:
+    """Return a position minus that of the step, whose symbol is given; None if the difference varies."""
+    found = as_size(substitute([at], {step: size_node(STEP)})[0])
+    if found is None:
+        return None
+    rest = size_sum([found, size_product([-1, STEP])])
+    return None if STEP in names_of(rest) else rest
+
+
 class RecurrenceSteps:
     """The formulas of one step, in terms of the values that earlier steps computed.
 
@@ -56,11 +65,7 @@ class RecurrenceSteps:
 
     def offset(self, at: Node) -> Size | None:
         """Return a position minus that of the step; None if the difference varies."""
-        found = as_size(substitute([at], {self.step: size_node(STEP)})[0])
-        if found is None:
-            return None
-        rest = size_sum([found, size_product([-1, STEP])])
-        return None if STEP in names_of(rest) else rest
+        return step_offset(self.step, at)
 
     def define(
         self, name: str, offset: Size, formula: Node, shape: Shape, starts: Mapping[Size, Node]

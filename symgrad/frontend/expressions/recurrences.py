@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from symgrad.frontend.expressions.functions import FunctionRules, SingleExpression
 from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange
@@ -26,11 +27,11 @@ _NEWLINE = "_NEWLINE"
 
 @dataclass(frozen=True, slots=True)
 class StepDefinition:
-    """One definition: the name, the tokens of its subscript (None without one), and those of its formula."""
+    """One definition: the name, its subscript (None without one), and its formula, as the reader takes them in."""
 
     name: Token
-    subscript: tuple[Token, ...] | None
-    formula: tuple[Token, ...]
+    subscript: Any
+    formula: Any
 
     def reads(self, name: str) -> bool:
         return name in (self.subscript or ()) or name in self.formula
@@ -86,8 +87,11 @@ class RecurrenceRules(FunctionRules):
         """
         self._begin()
         loop = self._loop(clause)
-        if loop is None or self.error is not None:
-            return
+        if loop is not None and self.error is None:
+            self.define_steps(lines, loop)
+
+    def define_steps(self, lines: Sequence[StepDefinition], loop: StepRange) -> None:
+        """Define the arrays of all values that steps compute."""
         shapes: dict[str, Shape] = {}
         for line in lines:
             if line.subscript is None:
@@ -121,19 +125,30 @@ class RecurrenceRules(FunctionRules):
                 clause[0], "the range of a recurrence is not complete", "for t in 1..T", "write both ends"
             )
             return None
-        name = clause[0]
+        parts = clause[2:at], clause[at + 1 :]
+        return self.step_range(
+            clause[0],
+            [[*p, Token(_NEWLINE, "", p[-1].end_pos, p[-1].end_pos)] if p else p for p in parts],
+        )
+
+    def step_range(self, name: Token, parts: Sequence[Any]) -> StepRange | None:
+        """Return the range of a position.
+
+        Args:
+            name: the letter of the position.
+            parts: the first position and the last one.
+        """
         ends: list[Size] = []
-        for part in (clause[2:at], clause[at + 1 :]):
-            term = self._formula(
-                [*part, Token(_NEWLINE, "", part[-1].end_pos, part[-1].end_pos)] if part else part
-            )
+        for part in parts:
+            term = self._formula(part)
             size = None if self.error is not None else self.size_of(term.node)
             if size is None:
-                self._refuse(
-                    part[0] if part else name,
+                self.wrong(
+                    ProgramSyntaxError,
                     "the end of a range is no size",
-                    "whole numbers and sizes: 1..T",
-                    "write a whole number, or the name of a size",
+                    *((term.start, term.end) if part else span_of(name)),
+                    expected="whole numbers and sizes: 1..T",
+                    cure="write a whole number, or the name of a size",
                 )
                 return None
             ends.append(size)
@@ -189,15 +204,19 @@ class RecurrenceRules(FunctionRules):
                 reader.define(str(line.name), offset, value.node, shapes[str(line.name)], starts)
             return reader.values()
         except SymgradError as error:
-            self.keep(error, lines[0].name.start_pos, lines[-1].formula[-1].end_pos)
+            self.keep(error, lines[0].name.start_pos, self._formula_end(lines[-1]))
             return None
         finally:
             self.local = outer
 
-    def _formula(self, tokens: Sequence[Token]) -> Term:
+    def _formula(self, written: Any) -> Term:
+        """Return the value of a part of a definition, here a sequence of tokens."""
         body = SingleExpression(self)
-        parse(tokens, body)
+        parse(written, body)
         return body.value
+
+    def _formula_end(self, line: StepDefinition) -> int:
+        return line.formula[-1].end_pos
 
     def _refuse(self, token: Token, what: str, expected: str, cure: str) -> None:
         self.wrong_token(ProgramSyntaxError, what, token, expected=expected, cure=cure)

@@ -10,6 +10,7 @@ from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.order import reading_order
 from symgrad.frontend.latex.meaning.readings import Ambiguity
+from symgrad.frontend.latex.meaning.recurrences import with_recurrences
 from symgrad.frontend.latex.syntax.grammar import statements
 from symgrad.frontend.latex.syntax.lexer import latex_error, split_rows, tokenize
 from symgrad.frontend.latex.syntax.macros import expand_macros
@@ -92,7 +93,7 @@ def parse_latex_program(
             cure="split it into several formulas",
         )
     source = Source(text, name)
-    lines = latex_statements(source)
+    lines = with_recurrences(latex_statements(source))
     if not lines:
         raise latex_error(
             source, "the text is empty", 0, 0, expected="a formula", cure=r"write one, such as \frac{x^2}{2}"

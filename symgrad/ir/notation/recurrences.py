@@ -32,6 +32,12 @@ def recurrence_of(node: Node) -> tuple[Node, int] | None:
     return (node, 0) if is_recurrence(node) and len(node.params[-1].carries) == 1 else None
 
 
+def counts_steps(node: Node) -> bool:
+    """Tell whether a node has the values of a recurrence at positions 0, 1, ..., perhaps after more first values."""
+    parts = node.args if node.op.name == "concatenate" else (node,)
+    return any(recurrence_of(part) is not None for part in parts)
+
+
 def pack_names(node: Node, names: Sequence[str]) -> Node:
     """Return the values of all carries side by side, as a formula over the names of the carries."""
     parts = (
@@ -99,7 +105,7 @@ def recurrence_lines(
     """
     length, reverse, _ = node.params
     step = step_formulas(node, names, lambda x: text(x, {}), letter)
-    end = size_text(_bare(length))
+    end = size_text(bare_length(length))
     first, now = (end, f"{letter}-1") if reverse else ("0", letter)
     found = [f"{name}[{first}] = {text(s, {})}" for name, s in zip(names, node.args, strict=False)]
     # A part that is the value of a carry is read under its name.
@@ -151,7 +157,7 @@ def _without_division(x: Node) -> Node:
     return x.args[0] if whole else x
 
 
-def _bare(length: Size) -> Size:
+def bare_length(length: Size) -> Size:
     """Return the size of which a length is the maximum with 0: the reader takes it again."""
     if isinstance(length, Extent) and len(length.terms) == 1:
         ((monomial, c),) = length.terms

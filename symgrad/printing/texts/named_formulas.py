@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from symgrad.ir.body import carry_values
 from symgrad.ir.composite import form_of
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.literals import ATOM, MUL
+from symgrad.ir.notation.recurrences import letter_for
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Declaration
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.named_formulas import NamedFormulas
-from symgrad.printing.latex.expressions import latex, word_call
+from symgrad.pretty.named_formulas import NamedFormulas, lines_below
+from symgrad.printing.latex.expressions import fresh_names, latex, latex_lines, word_call
 from symgrad.printing.latex.glyphs import Glyphs
-from symgrad.printing.latex.pieces import Written, latex_number
+from symgrad.printing.latex.pieces import Written, latex_number, with_accent
+from symgrad.printing.latex.recurrences import recurrence_rows
 
 
 def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
@@ -63,12 +67,28 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
         for name, (of, by) in found.slopes.items()
     }
     spelled = spelled_latex(found.spelling, slopes, beside)
-    rows = [latex(node, spelled=spelled, beside=beside) for node in found.results]
-    for k, (name, body) in enumerate(found.lines):
-        start = r"\text{where} \quad " if not k else ""
+    fresh = fresh_names(glyphs)
+
+    def loop_rows(node: Node, names: Sequence[str], taken: set[str]) -> list[str]:
+        named = Glyphs([*read, *names], beside)
+        for name, c in zip(names, carry_values(node), strict=True):
+            spelled[symbol(Declaration(name, shape=c.shape))] = with_accent(named.name(name)), ATOM
+        return recurrence_rows(
+            node,
+            names,
+            named,
+            lambda x: latex(x, spelled=spelled, beside=beside),
+            lambda r, more: latex_lines(r, None, {**spelled, **more}, beside, fresh=fresh),
+            letter_for(taken),
+        )
+
+    def row(name: Node, body: Node) -> str:
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
-        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled, beside=beside)}")
-    return rows
+        return f"{shown} &= {latex(body, spelled=spelled, beside=beside)}"
+
+    results, below = lines_below(found.results, found.lines, found.known, loop_rows, row)
+    where = [rf"\text{{where}} \quad {below[0]}", *below[1:]] if below else []
+    return [*(latex(node, spelled=spelled, beside=beside) for node in results), *where]
 
 
 def latex_rows(rows: Sequence[str]) -> str:

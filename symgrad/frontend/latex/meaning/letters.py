@@ -31,6 +31,7 @@ from symgrad.frontend.tokens.terms import Dots, NoneLiteral, Section, Term, Toke
 from symgrad.ir.graph import OPS, Node, constant, number, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.notation.printer import short_text
+from symgrad.ir.notation.recurrences import counts_steps
 from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
@@ -82,6 +83,8 @@ class LetterRules(ProgramReader):
         verbatim = (name.replace("\\_", "_") for name in _VERBATIM.findall(source.text))
         self.known = KnownNames([*given, *sorted(self.sizes)], verbatim, spell=strict)
         self.bound: dict[str, BoundIndex] = {}
+        self.firsts = {n: 0 for n in given.values() if counts_steps(n)}
+        """The number of the first entry along the first axis, of arrays whose positions have numbers."""
         self.around = source.text
         """The text of which the formula is a part, or all of it: a letter means here what it means elsewhere in the
         text."""
@@ -270,7 +273,8 @@ class LetterRules(ProgramReader):
             items.append((yield self._item(array, axis, item)))
             axis += not (isinstance(item, Slice) and item.star)
         found = self.kept(subscript(self, array, items, tree.end))
-        if base_of(tree.base) is not None and all(isinstance(i, NumberTree) for i in trees):
+        numbered = array.node in self.firsts
+        if not numbered and base_of(tree.base) is not None and all(isinstance(i, NumberTree) for i in trees):
             name = self.text_of(tree.base)
             self.read_as(
                 tree,
@@ -308,13 +312,15 @@ class LetterRules(ProgramReader):
             return Dots()
         if isinstance(tree, Command) and tree.name == "cdot":
             return Section(None, None, None)
-        position = yield self.position(tree)
+        position = yield self.position(tree, self.firsts.get(array.node) if axis == 0 else None)
         if position is not None:
             return position
         if isinstance(tree, Word) and not self.is_known(tree) and axis < len(array.node.shape):
             return self._free_index(tree, array.node.shape[axis])
         value = yield self.value(tree)
-        if not self.options["first"] or value.node.shape:
+        if value.node.shape:
+            return value
+        if not self.first_entry(array.node, axis, value.node, tree):
             return value
         if not value.node.is_number():
             return self._shifted(value, -1)
@@ -329,11 +335,21 @@ class LetterRules(ProgramReader):
             )
         return self.term(number(value.node.value - 1), value.start, value.end)
 
-    def position(self, tree: Tree) -> Steps[Term | None]:
-        """Return the position, counted from 0, of a bound index plus a number; None for any other tree."""
+    def first_entry(self, array: Node, axis: int, _place: Node, _tree: Tree) -> int:
+        """Return the number of the first entry of an array along an axis that is read at a place."""
+        return self.firsts.get(array, self.options["first"]) if axis == 0 else self.options["first"]
+
+    def position(self, tree: Tree, first: int | None = None) -> Steps[Term | None]:
+        """Return the position, counted from 0, of a bound index plus a number; None for any other tree.
+
+        Args:
+            tree: the index.
+            first: the number of the first entry, if the array has one of its own.
+        """
         if isinstance(tree, Word) and tree.text in self.bound:
             bound = self.bound[tree.text]
-            return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - bound.first)
+            begin = bound.first if first is None else first
+            return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - begin)
         reading = [b for n, b in self.bound.items() if self._names(tree, n)]
         if not reading:
             return None
@@ -347,9 +363,10 @@ class LetterRules(ProgramReader):
                     for s, t in zip(tree.signs[1:], tree.terms[1:], strict=True)
                     if isinstance(t, NumberTree)
                 )
-                return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - bound.first + more)
+                begin = bound.first if first is None else first
+                return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - begin + more)
         value = yield self.value(tree)
-        return self._shifted(value, -reading[0].first)
+        return self._shifted(value, -(reading[0].first if first is None else first))
 
     def _names(self, tree: Tree, name: str) -> bool:
         """Tell whether a name is read in a subscript."""

@@ -3,10 +3,11 @@ r"""Letters with their scripts: names, entries of arrays, powers, transposes, in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.latex.meaning.letters import LetterRules, RowTerm
-from symgrad.frontend.latex.meaning.names import base_of, spelled_name
+from symgrad.frontend.latex.meaning.names import base_of, entry_name, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
@@ -106,6 +107,10 @@ class ScriptRules(LetterRules):
         partial = self._partial(tree) if self.derives else None
         if partial is not None:
             return partial
+        parts = entry_name(tree)
+        if parts is not None and isinstance(parts[0], Scripted) and self._is_array_name(parts[0], base):
+            array = yield self.letter(parts[0])
+            return (yield self.entry(array, replace(tree, base=parts[0], below=parts[1:])))
         name = self.name_here(base) or self._matrix_of_rows(tree)
         if name is not None and self.options["subscript"] == "entry":
             array = self.named(name, base)
@@ -128,6 +133,15 @@ class ScriptRules(LetterRules):
                 cls=UnknownNameError,
             )
         return (yield self.letter(tree))
+
+    def _is_array_name(self, tree: Scripted, base: Tree) -> bool:
+        """Tell whether a letter with the first parts of its subscript is the name of an array, and the letter is none."""
+        if not self.is_known(tree):
+            return False
+        name = self.name_here(base)
+        rank = 0 if name is None else len(self.named(name, base).node.shape)
+        words = [part for part in tree.below or () if isinstance(part, Word)]
+        return rank <= len(tree.below or ()) or not all(map(self.is_known, words))
 
     def _matrix_of_rows(self, tree: Scripted) -> str | None:
         """Return the known matrix of which a letter with a bound index is a row: X for x_i, if nothing is called x."""

@@ -216,3 +216,8 @@ class LatexLine:
     start: int = 0
     end: int = 0
     explains: bool = False
+
+    @property
+    def defined(self) -> tuple[Tree, ...]:
+        """The left sides of what the line defines."""
+        return self.sides[:1] if self.relations else ()

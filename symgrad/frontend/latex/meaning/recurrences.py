@@ -1,0 +1,303 @@
+r"""Recurrences in LaTeX: h_0 = 0, and h_t = \tanh(W h_{t-1} + U x_t), \quad t = 1, \dots, T.
+
+The lines of one step stand before their range, in any order. A name of these lines that is read at its own position
+only is computed in each step, and needs no first value. Positions of the values that a recurrence computes are the
+numbers in the text. Rows of other arrays are counted from 0 or from 1, as their lengths require.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from symgrad.frontend.expressions.recurrence_steps import STEP, StepRange, step_offset
+from symgrad.frontend.expressions.recurrences import StepDefinition
+from symgrad.frontend.latex.meaning.formulas import FormulaRules
+from symgrad.frontend.latex.meaning.names import entry_name, spelled_name
+from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.words import trees_in
+from symgrad.frontend.tokens.terms import Term, Token
+from symgrad.ir.graph import SYMBOL, Node, size_node, symbol
+from symgrad.ir.sizes import Size, nonnegative, size_product, size_sum
+from symgrad.ir.types import INT, Declaration
+from symgrad.ops.numpy.lengths import as_size
+from symgrad.support.errors import RedefinitionError
+from symgrad.support.traversal import postorder
+
+
+@dataclass(frozen=True, slots=True)
+class StepLines(LatexLine):
+    """The lines of a recurrence, as one line whose sides are all right sides.
+
+    Args:
+        starts: the lines of first values.
+        steps: the lines of one step.
+        letter: the letter of the position.
+        ends: the first and the last position.
+    """
+
+    starts: tuple[LatexLine, ...] = ()
+    steps: tuple[LatexLine, ...] = ()
+    letter: Word = Word(0, 0, "")
+    ends: tuple[Tree, Tree] = (Tree(0, 0), Tree(0, 0))
+
+    @property
+    def defined(self) -> tuple[Tree, ...]:
+        return tuple(line.sides[0] for line in self.steps)
+
+
+def with_recurrences(lines: Sequence[LatexLine]) -> list[LatexLine]:
+    r"""Return lines, of which those of a recurrence and its range are one.
+
+    Example:
+        >>> from symgrad.frontend.latex.document import latex_statements
+        >>> from symgrad.support.source import Source
+        >>> lines = latex_statements(Source(r"h_0 = a \\ h_t = b h_{t-1}, \quad t = 1, \dots, 5 \\ y = h_5^2"))
+        >>> [type(line).__name__ for line in with_recurrences(lines)]
+        ['StepLines', 'LatexLine']
+    """
+    found: list[LatexLine] = []
+    k = 0
+    while k < len(lines):
+        span = _range_at(lines, k)
+        steps = [] if span is None else _last_steps(found, span[0])
+        if span is None or not steps:
+            found.append(lines[k])
+            k += 1
+            continue
+        letter, ends, k = span
+        found.append(_joined((), steps, letter, ends))
+    return _with_starts(found)
+
+
+def _joined(
+    starts: Sequence[LatexLine], steps: Sequence[LatexLine], letter: Word, ends: tuple[Tree, Tree]
+) -> StepLines:
+    sides = tuple(line.sides[1] for line in (*starts, *steps))
+    first = steps[0]
+    return StepLines(
+        sides, ("=",), first.start, ends[1].end, first.explains, (*starts,), (*steps,), letter, ends
+    )
+
+
+def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, Tree], int] | None:
+    r"""Return the letter and the ends of the range that begins at a line, and where the lines continue.
+
+    Ranges are t = 1, \dots, T; t = 1, 2, \dots, T; 1 \le t \le T; and t \in \{1, \dots, T\}.
+    """
+    line = lines[k]
+    sides = line.sides
+    if line.relations == ("<=", "<=") and _is_letter(sides[1]):
+        return sides[1], (sides[0], sides[2]), k + 1
+    if not _is_letter(sides[0]):
+        return None
+    if line.relations == ("in",) and isinstance(sides[1], Bracket) and len(sides[1].items) in (3, 4):
+        items = sides[1].items
+        return (sides[0], (items[0], items[-1]), k + 1) if _is_dots(items[-2]) else None
+    if line.relations != ("=",):
+        return None
+    for at in (k + 1, k + 2):
+        some = lines[k + 1 : at + 2]
+        if len(some) == at + 1 - k and not any(s.relations for s in some) and _is_dots(some[-2].sides[0]):
+            return sides[0], (sides[1], some[-1].sides[0]), at + 2
+    return None
+
+
+def _is_letter(tree: Tree) -> bool:
+    return isinstance(tree, Word) and len(tree.text) == 1
+
+
+def _is_dots(tree: Tree) -> bool:
+    return isinstance(tree, Command) and tree.name in ("ldots", "dots", "cdots")
+
+
+def _last_steps(found: list[LatexLine], letter: Word) -> list[LatexLine]:
+    """Take the lines of a step from the end of a list: those that read a letter in subscripts, or names of such lines."""
+    begin = len(found)
+    while begin and found[begin - 1].relations == ("=",) and not isinstance(found[begin - 1], StepLines):
+        begin -= 1
+    values: list[int] = []
+    local: dict[str, int] = {}
+    for k in range(begin, len(found)):
+        left, right = found[k].sides
+        found_entry = entry_name(left) if spelled_name(left) is not None else None
+        name = spelled_name(left)
+        if found_entry is not None and _reads(found_entry[1:], letter):
+            values.append(k)
+        elif name is not None and (
+            any(_reads(t.below or (), letter) for t in _scripted([right]))
+            or any(_name(t) in local for t in trees_in([right]))
+        ):
+            local[name] = k
+    if len(found) - 1 not in values:
+        return []
+    needed = postorder(
+        values, lambda k: [local[n] for t in trees_in(found[k].sides[1:]) if (n := _name(t)) in local]
+    )
+    steps = [found[k] for k in sorted(needed)]
+    for k in sorted(needed, reverse=True):
+        del found[k]
+    return steps
+
+
+def _reads(trees: Sequence[Tree], letter: Word) -> bool:
+    return any(isinstance(t, Word) and t.text == letter.text for t in trees_in(trees))
+
+
+def _scripted(trees: Sequence[Tree]) -> Iterator[Scripted]:
+    return (t for t in trees_in(trees) if isinstance(t, Scripted))
+
+
+def _base(tree: Tree) -> str | None:
+    """Return the name of an array before its subscript."""
+    found = entry_name(tree)
+    return None if found is None else spelled_name(found[0])
+
+
+def _name(tree: Tree) -> str | None:
+    """Return the name that a letter with its subscript spells, whatever power of it is read."""
+    bare = replace(tree, above=None, above_text="") if isinstance(tree, Scripted) else tree
+    return spelled_name(tree) or spelled_name(bare)
+
+
+def _with_starts(lines: Sequence[LatexLine]) -> list[LatexLine]:
+    """Return lines, of which those of first values belong to their recurrences."""
+    starts: dict[int, list[LatexLine]] = {}
+    owner = {
+        _base(step.sides[0]): k
+        for k, line in enumerate(lines)
+        if isinstance(line, StepLines)
+        for step in line.steps
+    }
+    moved: set[int] = set()
+    for k, line in enumerate(lines):
+        name = _base(line.sides[0])
+        if line.relations == ("=",) and name is not None and name in owner and not isinstance(line, StepLines):
+            starts.setdefault(owner[name], []).append(line)
+            moved.add(k)
+    found: list[LatexLine] = []
+    for k, line in enumerate(lines):
+        if isinstance(line, StepLines):
+            found.append(_joined(starts.get(k, ()), line.steps, line.letter, line.ends))
+        elif k not in moved:
+            found.append(line)
+    return found
+
+
+class LatexRecurrenceRules(FormulaRules):
+    """The rules for recurrences."""
+
+    _loop_here: StepRange | None = None
+
+    def _formula(self, written: Tree) -> Term:
+        return self.read(written)
+
+    def _formula_end(self, line: StepDefinition) -> int:
+        return line.formula.end
+
+    def recurrence_lines(self, line: StepLines) -> None:
+        """Read the lines of a recurrence."""
+        for start in line.starts:
+            self.start_value(_definition(start, entry=True))
+            self._raise_error()
+        for name, given in self.starts.items():
+            for position, (token, value) in given.items():
+                self._refuse_two_values(name, position, token, value)
+        letter = line.letter
+        loop = self.step_range(Token("NAME", letter.text, letter.start, letter.end), line.ends)
+        self._raise_error()
+        assert loop is not None
+        names = [_base(s.sides[0]) for s in line.steps]
+        own = {spelled_name(s.sides[0]) for s in line.steps}
+        read = [t for s in line.steps for t in _scripted(s.sides[1:]) if _name(t) not in own]
+        past = {name for t in read if (name := _base(t)) in names and _reads(t.below or (), letter)}
+        for step, name in zip(line.steps, names, strict=True):
+            if name in past and name not in self.starts:
+                self._take_given_start(name, step, loop)
+        kept = {n for n in names if n in past or n in self.starts}
+        steps = [_definition(s, entry=n in kept) for s, n in zip(line.steps, names, strict=True)]
+        self._loop_here = loop
+        self.define_steps([steps[k] for k in _in_order(line.steps)], loop)
+        self._loop_here = None
+        self._raise_error()
+        for name in kept:
+            assert name is not None
+            self.known.add(name)
+            self.firsts[self.defined[name]] = 0
+
+    def _raise_error(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+    def _named_position(self, name: str, position: Size) -> str | None:
+        """Return the known name that looks like an array with a position below it: h0 for h_0."""
+        found = self.known.find(f"{name}_{position}")
+        return found if found in self.defined else None
+
+    def _refuse_two_values(self, name: str, position: Size, token: Token, value: Term) -> None:
+        other = self._named_position(name, position)
+        if other is not None and self.defined[other] is not value.node:
+            raise self.refuse(
+                f"{name}_{position} is the name '{other}', and here a value of the recurrence '{name}'",
+                Tree(token.start_pos, token.end_pos),
+                expected="one meaning for one name",
+                cure=f"choose another name for '{other}'",
+                cls=RedefinitionError,
+            )
+
+    def _take_given_start(self, name: str, step: LatexLine, loop: StepRange) -> None:
+        """Take a declared name as the first value: h0 for a recurrence of h without a line h_0 = ..."""
+        found = entry_name(step.sides[0])
+        assert found is not None
+        before = size_sum([loop.first, 1 if loop.reverse else -1])
+        outer = self.local
+        self.local = {**outer, str(loop.name): Term(size_node(before), 0, 0)}
+        position = as_size(self.read(found[1]).node)
+        self.local = outer
+        known = None if position is None else self._named_position(name, position)
+        if position is not None and known is not None:
+            token = Token("NAME", name, step.sides[0].start, step.sides[0].end)
+            self.starts[name] = {position: (token, self.named(known, step.sides[0]))}
+
+    def first_entry(self, array: Node, axis: int, place: Node, tree: Tree) -> int:
+        loop = self._loop_here
+        if array.op is SYMBOL and array.name.startswith(STEP):
+            return 0 if axis == 0 else self.options["first"]
+        offset = None if loop is None else step_offset(symbol(Declaration(STEP, INT)), place)
+        if loop is None or offset is None or (axis == 0 and array in self.firsts):
+            return super().first_entry(array, axis, place, tree)
+        ends = (loop.last, loop.first) if loop.reverse else (loop.first, loop.last)
+        low, high = (size_sum([end, offset]) for end in ends)
+        fits = [
+            first
+            for first in (0, 1)
+            if nonnegative(size_sum([low, -first]))
+            and nonnegative(size_sum([array.shape[axis], first - 1, size_product([-1, high])]))
+        ]
+        first = self.options["first"]
+        if fits == [1] and first == 0:
+            first = 1
+            self.read_as(tree, "a position counted from 1", "a declaration with more rows")
+        elif len(fits) == 2:
+            self.read_as(tree, f"a position counted from {first}", f"first={1 - first}")
+        if axis == 0:
+            self.firsts[array] = first
+        return first
+
+
+def _definition(line: LatexLine, *, entry: bool) -> StepDefinition:
+    """Return a line as a definition: of a value at a position, or of a name that is used in one step."""
+    left, right = line.sides
+    parts = entry_name(left) if entry else None
+    name = spelled_name(left if parts is None else parts[0]) or ""
+    return StepDefinition(Token("NAME", name, left.start, left.end), None if parts is None else parts[1], right)
+
+
+def _in_order(steps: Sequence[LatexLine]) -> list[int]:
+    """Return the numbers of the lines of a step, each after the lines whose values at this step it reads."""
+    known = {spelled_name(s.sides[0]): k for k, s in enumerate(steps)}
+    needs = [
+        [known[name] for t in trees_in(s.sides[1:]) if (name := _name(t)) in known and known[name] != k]
+        for k, s in enumerate(steps)
+    ]
+    return postorder(range(len(steps)), needs.__getitem__)
