@@ -7,7 +7,7 @@ products by juxtaposition, \sin^{2}, parentheses, names. Choices and long expres
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from symgrad.ir.body import carry_values
@@ -101,7 +101,10 @@ def latex_lines(
 
     Args:
         node: the node.
-        names, spelled, beside, arrays: as for `latex`.
+        names: as for `latex`.
+        spelled: as for `latex`.
+        beside: as for `latex`.
+        arrays: as for `latex`.
         fresh: new names for parts.
     """
     texts = names or {}

@@ -96,7 +96,7 @@ _NAMED = re.compile(r"(\\?[a-zA-Z]+(?:\{[^{}]*\})?)(?:_\{((?:[^{}:]|\{[^{}]*\})*
 
 
 def entry_text(name: str, position: str) -> str:
-    """Return an entry of an array with a name, or with a text in parentheses.
+    r"""Return an entry of an array with a name, or with a text in parentheses.
 
     Example:
         >>> entry_text("h", "t-1"), entry_text("x_{1}", "t"), entry_text("x y", "t")

@@ -270,7 +270,7 @@ class LetterRules(ProgramReader):
         items: list[Any] = []
         axis = 0
         for item in trees:
-            items.append((yield self._item(array, axis, item)))
+            items.append((yield self._item(array, axis, item, tree)))
             axis += not (isinstance(item, Slice) and item.star)
         found = self.kept(subscript(self, array, items, tree.end))
         numbered = array.node in self.firsts
@@ -301,7 +301,7 @@ class LetterRules(ProgramReader):
         plain = all(isinstance(f, Word | NumberTree | Scripted) for f in tree.factors)
         return plain and self.known.find("".join(f.text for f in tree.factors if isinstance(f, Word))) is None
 
-    def _item(self, array: Term, axis: int, tree: Tree) -> Steps[Any]:
+    def _item(self, array: Term, axis: int, tree: Tree, whole: Tree) -> Steps[Any]:
         if isinstance(tree, Slice):
             if tree.star:
                 return NoneLiteral(tree.start, tree.end)
@@ -320,7 +320,7 @@ class LetterRules(ProgramReader):
         value = yield self.value(tree)
         if value.node.shape:
             return value
-        if not self.first_entry(array.node, axis, value.node, tree):
+        if not self.first_entry(array.node, axis, value.node, whole):
             return value
         if not value.node.is_number():
             return self._shifted(value, -1)
@@ -336,8 +336,9 @@ class LetterRules(ProgramReader):
         return self.term(number(value.node.value - 1), value.start, value.end)
 
     def first_entry(self, array: Node, axis: int, _place: Node, _tree: Tree) -> int:
-        """Return the number of the first entry of an array along an axis that is read at a place."""
-        return self.firsts.get(array, self.options["first"]) if axis == 0 else self.options["first"]
+        """Return the number of the first entry of an array along an axis, which a formula reads at a place."""
+        own = self.firsts.get(array) if axis == 0 else None
+        return self.options["first"] if own is None else own
 
     def position(self, tree: Tree, first: int | None = None) -> Steps[Term | None]:
         """Return the position, counted from 0, of a bound index plus a number; None for any other tree.

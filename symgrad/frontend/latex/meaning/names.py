@@ -3,6 +3,7 @@ r"""Convert letters with accents and scripts to names: \hat{y}_{t+1} is y_hat_t_
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from symgrad.frontend.latex.syntax.tree import Accent, Bracket, NumberTree, Scripted, Tree, Word
 from symgrad.frontend.tokens.lexer import KEYWORDS
@@ -128,3 +129,8 @@ def entry_name(tree: Tree) -> tuple[Scripted | Tree, Tree] | None:
         return None
     text = "_".join(part.text for part in first if isinstance(part, Word | NumberTree))
     return Scripted(tree.start, first[-1].end, tree.base, (*first,), None, 0, text), last
+
+
+def without_power(tree: Tree) -> Tree:
+    """Return a letter with its subscript, without what stands above it."""
+    return replace(tree, above=None, above_text="") if isinstance(tree, Scripted) else tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from symgrad.frontend.latex.meaning.names import entry_name
+from symgrad.frontend.latex.meaning.names import entry_name, without_power
 from symgrad.frontend.latex.syntax.tree import Bracket, LatexLine, ProductTree, Tree
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.support.traversal import postorder
@@ -37,7 +37,8 @@ def reading_order(
         needs = [
             [
                 definition[key]
-                for key in map(key_of, trees_in(line.sides))
+                for tree in trees_in(line.sides)
+                for key in {key_of(tree), key_of(without_power(tree))}
                 if key in definition and key not in mine
             ]
             for line, mine in zip(block, own, strict=True)

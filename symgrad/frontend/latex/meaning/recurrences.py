@@ -8,12 +8,13 @@ numbers in the text. Rows of other arrays are counted from 0 or from 1, as their
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from symgrad.frontend.expressions.recurrence_steps import STEP, StepRange, step_offset
 from symgrad.frontend.expressions.recurrences import StepDefinition
 from symgrad.frontend.latex.meaning.formulas import FormulaRules
-from symgrad.frontend.latex.meaning.names import entry_name, spelled_name
+from symgrad.frontend.latex.meaning.names import entry_name, spelled_name, without_power
 from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term, Token
@@ -38,8 +39,8 @@ class StepLines(LatexLine):
 
     starts: tuple[LatexLine, ...] = ()
     steps: tuple[LatexLine, ...] = ()
-    letter: Word = Word(0, 0, "")
-    ends: tuple[Tree, Tree] = (Tree(0, 0), Tree(0, 0))
+    letter: Word = field(default_factory=lambda: Word(0, 0, ""))
+    ends: tuple[Tree, ...] = ()
 
     @property
     def defined(self) -> tuple[Tree, ...]:
@@ -71,7 +72,7 @@ def with_recurrences(lines: Sequence[LatexLine]) -> list[LatexLine]:
 
 
 def _joined(
-    starts: Sequence[LatexLine], steps: Sequence[LatexLine], letter: Word, ends: tuple[Tree, Tree]
+    starts: Sequence[LatexLine], steps: Sequence[LatexLine], letter: Word, ends: tuple[Tree, ...]
 ) -> StepLines:
     sides = tuple(line.sides[1] for line in (*starts, *steps))
     first = steps[0]
@@ -103,7 +104,7 @@ def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, Tre
     return None
 
 
-def _is_letter(tree: Tree) -> bool:
+def _is_letter(tree: Tree) -> TypeGuard[Word]:
     return isinstance(tree, Word) and len(tree.text) == 1
 
 
@@ -112,7 +113,7 @@ def _is_dots(tree: Tree) -> bool:
 
 
 def _last_steps(found: list[LatexLine], letter: Word) -> list[LatexLine]:
-    """Take the lines of a step from the end of a list: those that read a letter in subscripts, or names of such lines."""
+    """Take the lines of a step from the end of a list: values at a position, and what they read at this position."""
     begin = len(found)
     while begin and found[begin - 1].relations == ("=",) and not isinstance(found[begin - 1], StepLines):
         begin -= 1
@@ -120,20 +121,17 @@ def _last_steps(found: list[LatexLine], letter: Word) -> list[LatexLine]:
     local: dict[str, int] = {}
     for k in range(begin, len(found)):
         left, right = found[k].sides
-        found_entry = entry_name(left) if spelled_name(left) is not None else None
         name = spelled_name(left)
-        if found_entry is not None and _reads(found_entry[1:], letter):
+        if name is not None and _array(left, letter) is not None:
             values.append(k)
         elif name is not None and (
             any(_reads(t.below or (), letter) for t in _scripted([right]))
-            or any(_name(t) in local for t in trees_in([right]))
+            or any(n in local for n in _names_read(found[k]))
         ):
             local[name] = k
     if len(found) - 1 not in values:
         return []
-    needed = postorder(
-        values, lambda k: [local[n] for t in trees_in(found[k].sides[1:]) if (n := _name(t)) in local]
-    )
+    needed = postorder(values, lambda k: [local[n] for n in _names_read(found[k]) if n in local])
     steps = [found[k] for k in sorted(needed)]
     for k in sorted(needed, reverse=True):
         del found[k]
@@ -154,25 +152,37 @@ def _base(tree: Tree) -> str | None:
     return None if found is None else spelled_name(found[0])
 
 
-def _name(tree: Tree) -> str | None:
-    """Return the name that a letter with its subscript spells, whatever power of it is read."""
-    bare = replace(tree, above=None, above_text="") if isinstance(tree, Scripted) else tree
-    return spelled_name(tree) or spelled_name(bare)
+def _array(tree: Tree, letter: Word) -> str | None:
+    """Return the name of the array whose value at a position with a letter is a left side; None for other names."""
+    found = entry_name(tree)
+    return None if found is None or not _reads(found[1:], letter) else spelled_name(found[0])
+
+
+def _names_read(line: LatexLine) -> Iterator[str]:
+    """Yield the names with their subscripts that the right side of a line reads, whatever powers of them it reads."""
+    for tree in trees_in(line.sides[1:]):
+        yield from (n for n in (spelled_name(tree), spelled_name(without_power(tree))) if n is not None)
 
 
 def _with_starts(lines: Sequence[LatexLine]) -> list[LatexLine]:
     """Return lines, of which those of first values belong to their recurrences."""
     starts: dict[int, list[LatexLine]] = {}
     owner = {
-        _base(step.sides[0]): k
+        name: k
         for k, line in enumerate(lines)
         if isinstance(line, StepLines)
         for step in line.steps
+        if (name := _array(step.sides[0], line.letter)) is not None
     }
     moved: set[int] = set()
     for k, line in enumerate(lines):
         name = _base(line.sides[0])
-        if line.relations == ("=",) and name is not None and name in owner and not isinstance(line, StepLines):
+        if (
+            line.relations == ("=",)
+            and name is not None
+            and name in owner
+            and not isinstance(line, StepLines)
+        ):
             starts.setdefault(owner[name], []).append(line)
             moved.add(k)
     found: list[LatexLine] = []
@@ -207,21 +217,22 @@ class LatexRecurrenceRules(FormulaRules):
         loop = self.step_range(Token("NAME", letter.text, letter.start, letter.end), line.ends)
         self._raise_error()
         assert loop is not None
-        names = [_base(s.sides[0]) for s in line.steps]
+        names = [_array(s.sides[0], letter) for s in line.steps]
         own = {spelled_name(s.sides[0]) for s in line.steps}
-        read = [t for s in line.steps for t in _scripted(s.sides[1:]) if _name(t) not in own]
-        past = {name for t in read if (name := _base(t)) in names and _reads(t.below or (), letter)}
+        read = [
+            t for s in line.steps for t in _scripted(s.sides[1:]) if spelled_name(without_power(t)) not in own
+        ]
+        past = {_base(t) for t in read if _reads(t.below or (), letter)} - {None}
         for step, name in zip(line.steps, names, strict=True):
-            if name in past and name not in self.starts:
+            if name is not None and name in past and name not in self.starts:
                 self._take_given_start(name, step, loop)
-        kept = {n for n in names if n in past or n in self.starts}
+        kept = {n for n in names if n is not None and (n in past or n in self.starts)}
         steps = [_definition(s, entry=n in kept) for s, n in zip(line.steps, names, strict=True)]
         self._loop_here = loop
         self.define_steps([steps[k] for k in _in_order(line.steps)], loop)
         self._loop_here = None
         self._raise_error()
         for name in kept:
-            assert name is not None
             self.known.add(name)
             self.firsts[self.defined[name]] = 0
 
@@ -290,14 +301,13 @@ def _definition(line: LatexLine, *, entry: bool) -> StepDefinition:
     left, right = line.sides
     parts = entry_name(left) if entry else None
     name = spelled_name(left if parts is None else parts[0]) or ""
-    return StepDefinition(Token("NAME", name, left.start, left.end), None if parts is None else parts[1], right)
+    return StepDefinition(
+        Token("NAME", name, left.start, left.end), None if parts is None else parts[1], right
+    )
 
 
 def _in_order(steps: Sequence[LatexLine]) -> list[int]:
     """Return the numbers of the lines of a step, each after the lines whose values at this step it reads."""
     known = {spelled_name(s.sides[0]): k for k, s in enumerate(steps)}
-    needs = [
-        [known[name] for t in trees_in(s.sides[1:]) if (name := _name(t)) in known and known[name] != k]
-        for k, s in enumerate(steps)
-    ]
+    needs = [[known[n] for n in _names_read(s) if known.get(n, k) != k] for k, s in enumerate(steps)]
     return postorder(range(len(steps)), needs.__getitem__)

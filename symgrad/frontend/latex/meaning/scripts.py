@@ -135,7 +135,7 @@ class ScriptRules(LetterRules):
         return (yield self.letter(tree))
 
     def _is_array_name(self, tree: Scripted, base: Tree) -> bool:
-        """Tell whether a letter with the first parts of its subscript is the name of an array, and the letter is none."""
+        """Tell whether a letter with the first parts of a subscript is an array, and the letter alone is none."""
         if not self.is_known(tree):
             return False
         name = self.name_here(base)
