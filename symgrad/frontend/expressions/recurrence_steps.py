@@ -111,6 +111,16 @@ class RecurrenceSteps:
             at += len(self.before[n])
         return arrays
 
+    def lowest(self, name: str) -> Size:
+        """Return the lowest position of the values of a name."""
+        low = size_sum([self.loop.last if self.loop.reverse else self.loop.first, self.offsets[name]])
+        return low if self.loop.reverse else size_sum([low, -len(self.starts[name])])
+
+    def stacked(self, formula: Node) -> Node:
+        """Return the array of the values of a formula that reads no values of the recurrence."""
+        converted = self._converted(formula)
+        return batch([converted], self.rows, (self.loop.length,))[0]
+
     def _converted(self, formula: Node) -> Node:
         """Return a formula with symbols for values of earlier steps and for rows of arrays."""
         done: dict[Node, Node] = {}

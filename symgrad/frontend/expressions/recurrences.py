@@ -202,12 +202,23 @@ class RecurrenceRules(FunctionRules):
                     return None
                 starts = {p: term.node for p, (_, term) in self.starts[str(line.name)].items()}
                 reader.define(str(line.name), offset, value.node, shapes[str(line.name)], starts)
+                self._number_positions(line, reader.lowest(str(line.name)))
             return reader.values()
         except SymgradError as error:
             self.keep(error, lines[0].name.start_pos, self._formula_end(lines[-1]))
             return None
         finally:
             self.local = outer
+
+    def _number_positions(self, line: StepDefinition, lowest: Size) -> None:
+        """Refuse values whose positions do not count from 0."""
+        if lowest != 0:
+            self._refuse(
+                line.name,
+                f"the positions of '{line.name}' begin with {lowest}, and arrays count from 0",
+                f"{line.name}[0] as the lowest position",
+                f"write the positions {lowest} less: {line.name}[0] = ..., or back to {line.name}[0]",
+            )
 
     def _formula(self, written: Any) -> Term:
         """Return the value of a part of a definition, here a sequence of tokens."""

@@ -10,6 +10,7 @@ from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.notation.recurrences import letter_for
+from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.forms.calls import Notation
@@ -58,7 +59,8 @@ def _names_in(nodes: Iterable[Node]) -> list[str]:
 
 def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
     """Return formulas as LaTeX, and then an aligned row that defines each new name."""
-    read = _names_in([*found.results, *(node for line in found.lines for node in line)])
+    formulas = [*found.results, *(node for line in found.lines for node in line)]
+    read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
     read += [n for of, by in found.slopes.values() for n in (of, *by)]
     beside = [*beside, *read]
     glyphs = Glyphs(read, beside)

@@ -21,6 +21,14 @@ CASES = [
         "read what is computed before",
     ),
     (
+        "h[1] = 1\nh[t] = h[t-1]/2 for t in 2..5",
+        "ProgramSyntaxError",
+        2,
+        1,
+        "the positions of 'h' begin with 1, and arrays count from 0",
+        "write the positions 1 less: h[0] = ..., or back to h[0]",
+    ),
+    (
         "h[t] = h[t-1]/2 for t in 1..5",
         "UnknownNameError",
         1,

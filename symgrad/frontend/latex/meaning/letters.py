@@ -305,6 +305,13 @@ class LetterRules(ProgramReader):
         if isinstance(tree, Slice):
             if tree.star:
                 return NoneLiteral(tree.start, tree.end)
+            if axis == 0 and self.firsts.get(array.node, 0) and any(part is not None for part in tree.parts):
+                raise self.refuse(
+                    f"a section of {self.text_of(array)}, whose positions do not count from 0",
+                    tree,
+                    expected="a section of an array that counts from 0",
+                    cure="write a sum over positions",
+                )
             given = iter((yield self.values(part for part in tree.parts if part is not None)))
             parts = [None if part is None else next(given) for part in (*tree.parts, None, None)]
             return Section(parts[0], parts[1], parts[2])

@@ -7,18 +7,19 @@ numbers in the text. Rows of other arrays are counted from 0 or from 1, as their
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from symgrad.frontend.expressions.recurrence_steps import STEP, StepRange, step_offset
+from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange, step_offset
 from symgrad.frontend.expressions.recurrences import StepDefinition
-from symgrad.frontend.latex.meaning.formulas import FormulaRules
 from symgrad.frontend.latex.meaning.names import entry_name, spelled_name, without_power
+from symgrad.frontend.latex.meaning.recurrence_shapes import RecurrenceShapes
 from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import SYMBOL, Node, size_node, symbol
+from symgrad.ir.notation.recurrences import recurrence_of
 from symgrad.ir.sizes import Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import INT, Declaration
 from symgrad.ops.numpy.lengths import as_size
@@ -34,7 +35,7 @@ class StepLines(LatexLine):
         starts: the lines of first values.
         steps: the lines of one step.
         letter: the letter of the position.
-        ends: the first and the last position.
+        ends: the positions that are written: the first, perhaps the second, and the last one.
     """
 
     starts: tuple[LatexLine, ...] = ()
@@ -77,11 +78,11 @@ def _joined(
     sides = tuple(line.sides[1] for line in (*starts, *steps))
     first = steps[0]
     return StepLines(
-        sides, ("=",), first.start, ends[1].end, first.explains, (*starts,), (*steps,), letter, ends
+        sides, ("=",), first.start, ends[-1].end, first.explains, (*starts,), (*steps,), letter, ends
     )
 
 
-def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, Tree], int] | None:
+def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, ...], int] | None:
     r"""Return the letter and the ends of the range that begins at a line, and where the lines continue.
 
     Ranges are t = 1, \dots, T; t = 1, 2, \dots, T; 1 \le t \le T; and t \in \{1, \dots, T\}.
@@ -94,13 +95,13 @@ def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, Tre
         return None
     if line.relations == ("in",) and isinstance(sides[1], Bracket) and len(sides[1].items) in (3, 4):
         items = sides[1].items
-        return (sides[0], (items[0], items[-1]), k + 1) if _is_dots(items[-2]) else None
+        return (sides[0], (*items[:-2], items[-1]), k + 1) if _is_dots(items[-2]) else None
     if line.relations != ("=",):
         return None
-    for at in (k + 1, k + 2):
-        some = lines[k + 1 : at + 2]
-        if len(some) == at + 1 - k and not any(s.relations for s in some) and _is_dots(some[-2].sides[0]):
-            return sides[0], (sides[1], some[-1].sides[0]), at + 2
+    for count in (2, 3):
+        some = lines[k + 1 : k + 1 + count]
+        if len(some) == count and not any(s.relations for s in some) and _is_dots(some[-2].sides[0]):
+            return sides[0], (sides[1], *(s.sides[0] for s in (*some[:-2], some[-1]))), k + 1 + count
     return None
 
 
@@ -194,13 +195,26 @@ def _with_starts(lines: Sequence[LatexLine]) -> list[LatexLine]:
     return found
 
 
-class LatexRecurrenceRules(FormulaRules):
+class LatexRecurrenceRules(RecurrenceShapes):
     """The rules for recurrences."""
 
     _loop_here: StepRange | None = None
 
     def _formula(self, written: Tree) -> Term:
         return self.read(written)
+
+    def _number_positions(self, line: StepDefinition, lowest: Size) -> None:
+        self.lowest[str(line.name)] = self._first_number(lowest, line.name)
+
+    def _first_number(self, lowest: Size, name: Token) -> int:
+        if isinstance(lowest, int):
+            return lowest
+        raise self.refuse(
+            "the number of the first position is no whole number",
+            Tree(name.start_pos, name.end_pos),
+            expected=r"t = 1, \dots, T",
+            cure="begin the range with a whole number",
+        )
 
     def _formula_end(self, line: StepDefinition) -> int:
         return line.formula.end
@@ -213,28 +227,101 @@ class LatexRecurrenceRules(FormulaRules):
         for name, given in self.starts.items():
             for position, (token, value) in given.items():
                 self._refuse_two_values(name, position, token, value)
+        loop = self._range(line)
+        arrays = {k: name for k, s in enumerate(line.steps) if (name := _array(s.sides[0], line.letter))}
+        own = {spelled_name(s.sides[0]) for s in line.steps}
+        past = {
+            _base(t)
+            for t in _scripted([side for s in line.steps for side in s.sides[1:]])
+            if spelled_name(without_power(t)) not in own and _reads(t.below or (), line.letter)
+        }
+        kept = {k: name for k, name in arrays.items() if name in past or name in self.starts}
+        for k, name in kept.items():
+            if name not in self.starts:
+                self._use_declared_start(name, line.steps[k], loop)
+        loop = self._in_direction(loop, line.steps, kept)
+        order = _in_order(line.steps)
+        self._loop_here = loop
+        if kept:
+            steps = [_definition(line.steps[k], entry=k in kept) for k in order]
+            self.give_shapes(steps, loop)
+            self.define_steps(steps, loop)
+            self._raise_error()
+        for k, name in kept.items():
+            self._number_array(name, self.lowest[name], line.steps[k])
+        for k in order:
+            if k in arrays and k not in kept:
+                self._define_rows(arrays[k], line.steps[k], loop)
+        self._loop_here = None
+
+    def _range(self, line: StepLines) -> StepRange:
         letter = line.letter
-        loop = self.step_range(Token("NAME", letter.text, letter.start, letter.end), line.ends)
+        first, *others, last = line.ends
+        loop = self.step_range(Token("NAME", letter.text, letter.start, letter.end), (first, last))
         self._raise_error()
         assert loop is not None
-        names = [_array(s.sides[0], letter) for s in line.steps]
-        own = {spelled_name(s.sides[0]) for s in line.steps}
-        read = [
-            t for s in line.steps for t in _scripted(s.sides[1:]) if spelled_name(without_power(t)) not in own
-        ]
-        past = {_base(t) for t in read if _reads(t.below or (), letter)} - {None}
-        for step, name in zip(line.steps, names, strict=True):
-            if name is not None and name in past and name not in self.starts:
-                self._take_given_start(name, step, loop)
-        kept = {n for n in names if n is not None and (n in past or n in self.starts)}
-        steps = [_definition(s, entry=n in kept) for s, n in zip(line.steps, names, strict=True)]
-        self._loop_here = loop
-        self.define_steps([steps[k] for k in _in_order(line.steps)], loop)
-        self._loop_here = None
+        for second in others:
+            if as_size(self.read(second).node) != size_sum([loop.first, -1 if loop.reverse else 1]):
+                raise self.refuse(
+                    "the second position is not next to the first one",
+                    second,
+                    expected=r"all positions of a range: t = 1, 2, \dots, T",
+                    cure="number the steps one by one",
+                )
+        return loop
+
+    def _before_first(self, step: LatexLine, loop: StepRange) -> Size | None:
+        """Return the position before those that the steps of a line compute."""
+        found = entry_name(step.sides[0])
+        assert found is not None
+        before = size_sum([loop.first, 1 if loop.reverse else -1])
+        outer = self.local
+        self.local = {**outer, str(loop.name): Term(size_node(before), 0, 0)}
+        position = as_size(self.read(found[1]).node)
+        self.local = outer
+        return position
+
+    def _in_direction(
+        self, loop: StepRange, steps: Sequence[LatexLine], kept: Mapping[int, str]
+    ) -> StepRange:
+        """Return the range from the end at which the first values are given: t = 1, ..., T also means T, ..., 1."""
+        back = replace(loop, first=loop.last, last=loop.first, reverse=not loop.reverse)
+        for way in (loop, back):
+            if all(
+                self._before_first(steps[k], way) in self.starts.get(name, ()) for k, name in kept.items()
+            ):
+                return way
+        return loop
+
+    def _define_rows(self, name: str, step: LatexLine, loop: StepRange) -> None:
+        """Define the array of values that a line computes at each position from values that are known."""
+        position = symbol(Declaration(STEP, INT))
+        parts = entry_name(step.sides[0])
+        assert parts is not None
+        outer = self.local
+        self.local = {**outer, str(loop.name): Term(position, 0, 0)}
+        value = self.read(step.sides[1])
+        offset = step_offset(position, self.read(parts[1]).node)
+        self.local = outer
+        low = loop.last if loop.reverse else loop.first
+        token = Token("NAME", name, step.sides[0].start, step.sides[0].end)
+        first = self._first_number(low if offset is None else size_sum([low, offset]), token)
+        self._claim(token)
+        rows = RecurrenceSteps(loop, position, {}, [])
+        self.assign(token, self.build(rows.stacked, [value], value.start, value.end))
         self._raise_error()
-        for name in kept:
-            self.known.add(name)
-            self.firsts[self.defined[name]] = 0
+        self._number_array(name, first, step)
+
+    def _number_array(self, name: str, first: int, line: LatexLine) -> None:
+        """Remember the number of the first position of an array that a line defines."""
+        self.known.add(name)
+        if self.firsts.setdefault(self.defined[name], first) != first:
+            raise self.refuse(
+                f"'{name}' has the values of another array, whose positions have other numbers",
+                line.sides[0],
+                expected="the same numbers for the same values",
+                cure="number the positions of both from 0",
+            )
 
     def _raise_error(self) -> None:
         if self.error is not None:
@@ -252,28 +339,41 @@ class LatexRecurrenceRules(FormulaRules):
                 f"{name}_{position} is the name '{other}', and here a value of the recurrence '{name}'",
                 Tree(token.start_pos, token.end_pos),
                 expected="one meaning for one name",
-                cure=f"choose another name for '{other}'",
+                cure="choose another name for the declared one",
                 cls=RedefinitionError,
             )
 
-    def _take_given_start(self, name: str, step: LatexLine, loop: StepRange) -> None:
+    def _use_declared_start(self, name: str, step: LatexLine, loop: StepRange) -> None:
         """Take a declared name as the first value: h0 for a recurrence of h without a line h_0 = ..."""
-        found = entry_name(step.sides[0])
-        assert found is not None
-        before = size_sum([loop.first, 1 if loop.reverse else -1])
-        outer = self.local
-        self.local = {**outer, str(loop.name): Term(size_node(before), 0, 0)}
-        position = as_size(self.read(found[1]).node)
-        self.local = outer
+        position = self._before_first(step, loop)
         known = None if position is None else self._named_position(name, position)
         if position is not None and known is not None:
             token = Token("NAME", name, step.sides[0].start, step.sides[0].end)
             self.starts[name] = {position: (token, self.named(known, step.sides[0]))}
 
+    def _refuse_ambiguity(self, tree: Scripted, name: str) -> None:
+        array = self.defined.get(_base(tree) or "")
+        found = entry_name(tree)
+        if name in self.local or array is None or array not in self.firsts or found is None:
+            return
+        if not all(self.is_known(t) for t in trees_in(found[1:]) if isinstance(t, Word)):
+            return
+        known = recurrence_of(array)
+        starts = () if known is None else (known[0].args[known[1]],)
+        if self.defined.get(name) in starts and as_size(self.read(found[1]).node) in (0, array.shape[0]):
+            return
+        raise self.refuse(
+            f"{self.text_of(tree)} is the name '{name}', and also a value of the array '{_base(tree)}'",
+            tree,
+            expected="one meaning for one name",
+            cure="choose another name for the declared one",
+            cls=RedefinitionError,
+        )
+
     def first_entry(self, array: Node, axis: int, place: Node, tree: Tree) -> int:
         loop = self._loop_here
-        if array.op is SYMBOL and array.name.startswith(STEP):
-            return 0 if axis == 0 else self.options["first"]
+        if array.op is SYMBOL and array.name.startswith(STEP) and axis == 0:
+            return 0  # positions of values of the recurrence itself
         offset = None if loop is None else step_offset(symbol(Declaration(STEP, INT)), place)
         if loop is None or offset is None or (axis == 0 and array in self.firsts):
             return super().first_entry(array, axis, place, tree)

@@ -98,7 +98,9 @@ class ScriptRules(LetterRules):
     def _below_letter(self, tree: Scripted) -> Steps[Term]:
         """Return a letter with a subscript: a name, or entries of an array."""
         base = tree.base
-        if self.is_known(tree):
+        known = self.name_here(tree)
+        if known is not None:
+            self._refuse_ambiguity(tree, known)
             return (yield self.letter(tree))
         if tree.primes:
             return (yield self._primed(tree))
@@ -133,6 +135,9 @@ class ScriptRules(LetterRules):
                 cls=UnknownNameError,
             )
         return (yield self.letter(tree))
+
+    def _refuse_ambiguity(self, tree: Scripted, name: str) -> None:
+        """Raise an error if a known name is also an entry of an array whose positions have numbers."""
 
     def _is_array_name(self, tree: Scripted, base: Tree) -> bool:
         """Tell whether a letter with the first parts of a subscript is an array, and the letter alone is none."""
@@ -267,6 +272,9 @@ class ScriptRules(LetterRules):
             if power == -1:
                 return self.kept(self.build(matrices.inv, [base], start, end))
             return self.kept(self.build(matrices.matrix_power, [base], start, end, power))
+        if rank > 2 and exponent.node.is_number(-1):
+            self.read_as(whole, "the inverse of each matrix", r"x^{\circ -1} entry by entry")
+            return self.kept(self.build(matrices.inv, [base], start, end))
         if rank == 1 and exponent.node.is_number(-1):
             raise self.refuse(
                 f"{self.text_of(base)} is a vector and has no inverse",

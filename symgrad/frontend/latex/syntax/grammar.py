@@ -26,6 +26,7 @@ _BETWEEN_STATEMENTS = (
     "thus",
     "given",
     "for",
+    "for all",
     "let",
     "if",
     "or",
