@@ -142,7 +142,7 @@ REFUSED = [
     ),
     (
         r"h_0 = 0 \\ h_t = \operatorname{cumsum}(h_{t-1}), \quad t = 1, \dots, 4 \\ h_4",
-        "may have the shapes (m) or (n)",
+        "may have the shapes (T) or (m) or (n)",
     ),
     (r"t = 1, \dots, 5", "dots stand for what only a reader can guess"),
 ]
