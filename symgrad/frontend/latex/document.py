@@ -32,12 +32,14 @@ class LatexListing:
         readings: how ambiguous places were read, in the order of the text.
         source: the text.
         defined: the names that the lines of the text define.
+        firsts: the number of the first position of arrays that recurrences define or read.
     """
 
     listing: Listing
     readings: tuple[Ambiguity, ...]
     source: Source
     defined: tuple[str, ...]
+    firsts: Mapping[Node, int]
 
 
 def latex_statements(source: Source) -> list[LatexLine]:
@@ -117,4 +119,5 @@ def parse_latex_program(
         decimals={**(declared.decimals if declared else {}), **found.decimals},
     )
     readings = sorted(reader.readings, key=lambda r: (r.span.start, r.span.end))
-    return LatexListing(listing, tuple(readings), source, (*found.assignments, *reader.defined_here))
+    defined = (*found.assignments, *reader.defined_here)
+    return LatexListing(listing, tuple(readings), source, defined, reader.firsts)

@@ -323,6 +323,13 @@ class LetterRules(ProgramReader):
         if position is not None:
             return position
         if isinstance(tree, Word) and not self.is_known(tree) and axis < len(array.node.shape):
+            if axis == 0 and array.node in self.firsts:
+                raise self.refuse(
+                    f"nothing says which positions {self.text_of(tree)} stands for",
+                    tree,
+                    expected=r"a range behind the formula: t = 1, \dots, T",
+                    cure="write the range, or a number",
+                )
             return self._free_index(tree, array.node.shape[axis])
         value = yield self.value(tree)
         if value.node.shape:
