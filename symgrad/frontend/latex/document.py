@@ -64,6 +64,8 @@ def parse_latex_program(
     symbols: Mapping[str, Node] | None = None,
     sizes: Mapping[str, Node] | None = None,
     differentiate: Differentiate | None = None,
+    *,
+    strict: bool | None = None,
 ) -> LatexListing:
     r"""Read formulas in LaTeX.
 
@@ -76,6 +78,7 @@ def parse_latex_program(
         sizes: names of sizes that were declared.
         differentiate: a function that returns the derivative of one node with respect to another; without it
             derivatives are refused.
+        strict: whether names must be declared; by default, if some are.
 
     Raises:
         SymgradError: if the text is wrong; the message has the place.
@@ -102,7 +105,7 @@ def parse_latex_program(
         )
     before = {} if declared is None else {**declared.symbols, **declared.assignments}
     given = {**(declared.given if declared else {}), **before, **(sizes or {}), **(symbols or {})}
-    strict = declared is not None or symbols is not None
+    strict = (declared is not None or symbols is not None) if strict is None else strict
     reader = LatexReader(source, given, strict, options, differentiate)
     with gc_paused():
         if not strict:

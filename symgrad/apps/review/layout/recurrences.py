@@ -91,6 +91,8 @@ def _with_ranges(found: Sequence[ChainText]) -> Iterator[RecurrenceText]:
             and e[0] in bases
             and letter not in _LETTER.findall(e[1])
         ]
+        # Behind the first values above a recurrence, such lines are claims: F_9 = 34.
+        starts = [i for i in starts if i < k] or starts
         lines = [rows[i - first] for i in chosen]
         lines[-1] = f"{lines[-1]}, {span}"
         begin = [f"{found[i].sides[0].text} = {found[i].sides[1].text}" for i in starts]

@@ -61,7 +61,7 @@ class RecurrenceStatements(DefinitionRules):
         self.names.line = line
         try:
             if chains[0].sides[0].notation == "latex":
-                read = parse_latex_program(found.text, self._options, symbols=self.names.values)
+                read = parse_latex_program(found.text, self._options, symbols=self.names.values, strict=False)
                 listing = read.listing
                 self.names.first_positions.update(read.firsts)
                 for reading in read.readings:
@@ -77,6 +77,8 @@ class RecurrenceStatements(DefinitionRules):
                 self._unread(chain.sides[-1].span, chain.sides[-1].text, placed_error(error, None))
                 self._lose(chain)
             return
+        for name, node in listing.symbols.items():
+            self.names.take_undeclared(name, node, line)
         for name, node in listing.assignments.items():
             self.names.define(name, node, [s.name for s in symbols_of([node])])
             self._reader.call(name)
@@ -85,9 +87,12 @@ class RecurrenceStatements(DefinitionRules):
                 self._add("definition", self._chains[k].sides[-1], self._first(self._chains[k]))
 
     def _lose(self, statement: ChainText) -> None:
+        """Remember that nothing is known of the name that a statement defines."""
         try:
             target = self._reader.target(statement.sides[0])
         except SymgradError:
             return
         if target is not None:
+            if self.names.is_defined(target.name):
+                self._reader.forget(target.name)  # what it meant above, it means no longer
             self.names.lost[target.name] = self._line(statement.sides[0].span.start)

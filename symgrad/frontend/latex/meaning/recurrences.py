@@ -200,6 +200,15 @@ class LatexRecurrenceRules(RecurrenceShapes):
 
     _loop_here: StepRange | None = None
 
+    def _begin(self) -> None:
+        self._only_last()  # names without a declaration are numbers, as in other lines
+
+    def _reads_bound(self, tree: Tree) -> bool:
+        loop = self._loop_here
+        return super()._reads_bound(tree) or (
+            loop is not None and any(isinstance(t, Word) and t.text == loop.name for t in trees_in([tree]))
+        )
+
     def _formula(self, written: Tree) -> Term:
         return self.read(written)
 
