@@ -75,7 +75,7 @@ def _with_ranges(found: Sequence[ChainText]) -> Iterator[RecurrenceText]:
             first -= 1
         run = range(first, k)
         rows = [f"{found[i].sides[0].text} = {found[i].sides[1].text}" for i in run]
-        span = ", ".join(" ".join(_written(s)) for s in found[k:end])
+        span = ", ".join(" ".join(_parts_of(s)) for s in found[k:end])
         steps = _steps([*rows[:-1], f"{rows[-1]}, {span}"]) if rows else []
         if not steps:
             continue
@@ -100,7 +100,7 @@ def _with_ranges(found: Sequence[ChainText]) -> Iterator[RecurrenceText]:
         yield RecurrenceText((*starts, *chosen, *range(k, end)), chosen[0], text, bases, letter)
 
 
-def _written(s: ChainText) -> Iterator[str]:
+def _parts_of(s: ChainText) -> Iterator[str]:
     for k, side in enumerate(s.sides):
         yield side.text.strip()
         if k < len(s.relations):
