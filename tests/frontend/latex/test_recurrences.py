@@ -109,6 +109,10 @@ MEANINGS = [
         "F[0] = a; F[1] = 1\nF[n] = F[n-1] + F[n-2] for n in 2..9\nF[9]",
     ),
     (
+        r"g_2 = 1 \\ g_\tau = a g_{\tau-1}, \quad \tau = 3, \dots, 5 \\ g_5 + \sum_{t=2}^{4} g_t",
+        "h[0] = 1\nh[t] = a*h[t-1] for t in 1..3\nh[3] + sum(h[:3])",
+    ),
+    (
         r"h_{1,0} = 0 \\ h_{1,t} = a h_{1,t-1} + t, \quad t = 1, \dots, 4 \\ h_{1,4}",
         "h[0] = 0\nh[t] = a*h[t-1] + t for t in 1..4\nh[4]",
     ),
@@ -132,6 +136,10 @@ REFUSED = [
     (r"h_0 = 1 \\ h_t = a h_{t-1}, \quad t = 1, \dots, 4 \\ h_1", "also a value of the array 'h'"),
     (r"h_0 = 1 \\ h_t = a h_{t+1}, \quad t = 1, \dots, 4 \\ h_4", "'h' reads its future"),
     (r"h_t = a h_{t-1}, \quad t = 1, \dots, 4 \\ h_4", "'h' has no first value"),
+    (r"h_0 = 1 \\ h_t = a h_{t-1}, \quad t = 1, \dots, 4 \\ h_{-1}", "the first one has the number 0"),
+    (r"h_0 = 1 \\ h_t = a h_{t-1}, \quad t = 1, \dots, 4 \\ \sum_{t=1}^{5} h_t", "leads outside an axis"),
+    (r"g_2 = 1 \\ g_t = a g_{t-1}, \quad t = 3, \dots, 5 \\ g_1", "the first one has the number 2"),
+    (r"h_0 = 1 \\ h_t = a h_{t-1}, \quad t = 1, \dots, 4 \\ h_t", "which positions t stands for"),
     (r"h_0 = 1 \\ h_t = a h_{t-1}, \quad t = 1, 3, \dots, 5 \\ h_5", "not next to the first one"),
     (r"h_1 = a \\ h_t = a h_{t-1}, \quad t = 2, \dots, 5 \\ h_5", "h_1 is the name 'h1'"),
     (r"g_1 = 1 \\ g_t = a g_{t-1}, \quad t = 2, \dots, 5 \\ g_{1:}", "do not count from 0"),

@@ -174,18 +174,20 @@ def _without_ranges(
     found: Sequence[ChainText], taken: set[int], known: Sequence[RecurrenceText]
 ) -> Iterator[RecurrenceText]:
     """Yield h_t = f(h_{t-1}) whose range the document does not say, and what reads values of other recurrences so."""
+    statements: dict[tuple[str, str], list[int]] = {}
     for k, s in enumerate(found):
         entry = None if k in taken else _latex_entry(s)
         letters = () if entry is None else _LETTER.findall(entry[1])
         if entry is None or len(letters) != 1:
             continue
-        others = subscripts_of(entry[0], s.sides[1].text)
-        same = [b for r in known if r.letter == letters[0] for b in r.bases]
-        reads = [p for b in same for p in subscripts_of(b, s.sides[1].text)]
-        if any(letters[0] in _LETTER.findall(p) for p in reads) or any(
-            p != _plain(entry[1]) and letters[0] in _LETTER.findall(p) for p in others
-        ):
-            yield RecurrenceText((k,), k, "", entry[:1], letters[0])
+        base, letter, right = entry[0], letters[0], s.sides[1].text
+        same = [b for r in known if r.letter == letter for b in r.bases]
+        reads = [p for b in same for p in subscripts_of(b, right)]
+        reads += [p for p in subscripts_of(base, right) if p != _plain(entry[1])]
+        if any(letter in _LETTER.findall(place) for place in reads):
+            statements.setdefault((base, letter), []).append(k)
+    for (base, letter), numbers in statements.items():
+        yield RecurrenceText((*numbers,), numbers[0], "", (base,), letter)
 
 
 def reads_values(found: RecurrenceText, text: str) -> bool:

@@ -334,20 +334,23 @@ class LetterRules(ProgramReader):
         value = yield self.value(tree)
         if value.node.shape:
             return value
-        if not self.first_entry(array.node, axis, value.node, whole):
+        first = self.first_entry(array.node, axis, value.node, whole)
+        if not first and not (axis == 0 and array.node in self.firsts and value.node.is_number()):
             return value
         if not value.node.is_number():
-            return self._shifted(value, -1)
-        if value.node.value < 1:
+            return self._shifted(value, -first)
+        if value.node.value < first:
             raise self.refuse(
-                f"the entry {self.text_of(tree)}, where the first one has the number 1",
+                f"the entry {self.text_of(tree)}, where the first one has the number {first}",
                 tree,
-                expected="1 or more",
-                cure=Cure(
+                expected=f"{first} or more",
+                cure="read one of these positions"
+                if array.node in self.firsts
+                else Cure(
                     "leave first=1 out, or count from 1", command="leave --read first=1 out, or count from 1"
                 ),
             )
-        return self.term(number(value.node.value - 1), value.start, value.end)
+        return self.term(number(value.node.value - first), value.start, value.end)
 
     def first_entry(self, array: Node, axis: int, _place: Node, _tree: Tree) -> int:
         """Return the number of the first entry of an array along an axis, which a formula reads at a place."""

@@ -16,6 +16,7 @@ from symgrad.frontend.expressions.recurrences import StepDefinition
 from symgrad.frontend.latex.meaning.names import entry_name, spelled_name, without_power
 from symgrad.frontend.latex.meaning.recurrence_shapes import RecurrenceShapes
 from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import SYMBOL, Node, size_node, symbol
@@ -106,7 +107,7 @@ def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, ...
 
 
 def _is_letter(tree: Tree) -> TypeGuard[Word]:
-    return isinstance(tree, Word) and len(tree.text) == 1
+    return isinstance(tree, Word) and (len(tree.text) == 1 or tree.text in GREEK)
 
 
 def _is_dots(tree: Tree) -> bool:
