@@ -157,8 +157,9 @@ class Reviewer(RecurrenceStatements):
         try:
             right = self._reader.expanded(text, () if left is None else left.expr.shape)
         except ShapeError as error:
-            if left is None:
+            if left is None or self._reads_recurrence(text.text):  # T and max(T - 1, 0) + 1 rows may fit
                 self._unread(text.span, text.text, error)
+                self._judge.unread_before = True
             else:
                 typed = None if text.notation == "latex" else self._reader.typed(text).text
                 self.names.missed(text.text)  # a name in it may be an array that is explained below

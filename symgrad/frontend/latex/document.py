@@ -66,6 +66,7 @@ def parse_latex_program(
     differentiate: Differentiate | None = None,
     *,
     strict: bool | None = None,
+    firsts: Mapping[Node, int] = {},
 ) -> LatexListing:
     r"""Read formulas in LaTeX.
 
@@ -79,6 +80,7 @@ def parse_latex_program(
         differentiate: a function that returns the derivative of one node with respect to another; without it
             derivatives are refused.
         strict: whether names must be declared; by default, if some are.
+        firsts: the numbers of the first positions of known arrays, where texts before have numbered these.
 
     Raises:
         SymgradError: if the text is wrong; the message has the place.
@@ -107,6 +109,7 @@ def parse_latex_program(
     given = {**(declared.given if declared else {}), **before, **(sizes or {}), **(symbols or {})}
     strict = (declared is not None or symbols is not None) if strict is None else strict
     reader = LatexReader(source, given, strict, options, differentiate)
+    reader.firsts.update(firsts)
     with gc_paused():
         if not strict:
             reader.infer_arrays([side for line in lines for side in line.sides])

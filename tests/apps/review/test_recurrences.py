@@ -141,6 +141,19 @@ With $L = \|z_T\|^2$ and
 $$a_T = 2 z_T, \quad a_{t-1} = \left(\frac{\partial f}{\partial z}\right)^\top a_t$$
 we have $\frac{dL}{dz_0} = a_0$.
 """,
+    "rows that count from 1, and another number of rows": r"""
+Let $x, y \in \mathbb{R}^{T}$ and $a \in \mathbb{R}$. With $h_0 = 0$ and $h_t = \tanh(a h_{t-1} + x_t)$ for
+$t = 1, \dots, T$, the loss is
+$$L = \sum_{t=1}^{T} (h_t - y_t)^2$$
+$$g_T = 2 (h_T - y_T)$$
+$$g_{t-1} = a g_t (1 - h_t^2) + 2 (h_{t-1} - y_{t-1}), \quad t = T, \dots, 2$$
+$$\frac{dL}{da} = \sum_{t=1}^{T} g_t (1 - h_t^2) h_{t-1}$$
+""",
+    "rows that may count from 0 or 1": r"""
+Let $y \in \mathbb{R}^{4}$, $a \in \mathbb{R}$, and $S = \sum_{t=1}^{4} y_t^2$. With $h_0 = 0$ and
+$h_t = a h_{t-1} + y_t$
+for $t = 1, \dots, 3$ let $L = S + h_3$. Then $\frac{\partial L}{\partial y} = 2 y + (a^2, a, 1, 0)$.
+""",
     "every second step": r"""
 Let $h_0 = 1$ and $h_t = a h_{t-2}$ for $t = 2, 4, \dots, 8$. With $L = h_8$ we have $\frac{dL}{da} = 4 a^3$.
 """,

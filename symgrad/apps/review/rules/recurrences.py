@@ -50,6 +50,10 @@ class RecurrenceStatements(DefinitionRules):
         self._last, self._previous = None, statement
         return True
 
+    def _reads_recurrence(self, text: str) -> bool:
+        """Tell whether a text reads values of a recurrence of the document."""
+        return any(reads_values(r, text) for r in set(self._recurrences.values()))
+
     def _is_entry(self, statement: ChainText) -> bool:
         """Tell whether the left side is a value of a recurrence, and no formula that reads one."""
         left = statement.sides[0].text.strip(" &\n")
@@ -61,7 +65,14 @@ class RecurrenceStatements(DefinitionRules):
         self.names.line = line
         try:
             if chains[0].sides[0].notation == "latex":
-                read = parse_latex_program(found.text, self._options, symbols=self.names.values, strict=False)
+                names = self.names
+                read = parse_latex_program(
+                    found.text,
+                    self._options,
+                    symbols=names.values,
+                    strict=False,
+                    firsts=names.first_positions,
+                )
                 listing = read.listing
                 self.names.first_positions.update(read.firsts)
                 for reading in read.readings:

@@ -384,11 +384,17 @@ class LatexRecurrenceRules(RecurrenceShapes):
         loop = self._loop_here
         if array.op is SYMBOL and array.name.startswith(STEP) and axis == 0:
             return 0  # positions of values of the recurrence itself
-        offset = None if loop is None else step_offset(symbol(Declaration(STEP, INT)), place)
-        if loop is None or offset is None or (axis == 0 and array in self.firsts):
+        if (axis == 0 and array in self.firsts) or not (loop or self.firsts):
             return super().first_entry(array, axis, place, tree)
-        ends = (loop.last, loop.first) if loop.reverse else (loop.first, loop.last)
-        low, high = (size_sum([end, offset]) for end in ends)
+        fixed = as_size(place)
+        offset = None if loop is None else step_offset(symbol(Declaration(STEP, INT)), place)
+        if loop is not None and offset is not None:
+            ends = (loop.last, loop.first) if loop.reverse else (loop.first, loop.last)
+            low, high = (size_sum([end, offset]) for end in ends)
+        elif fixed is not None and axis == 0 and fixed == array.shape[0]:
+            low = high = fixed  # the position T of T rows
+        else:
+            return super().first_entry(array, axis, place, tree)
         fits = [
             first
             for first in (0, 1)
@@ -399,6 +405,9 @@ class LatexRecurrenceRules(RecurrenceShapes):
         if fits == [1] and first == 0:
             first = 1
             self.read_as(tree, "a position counted from 1", "a declaration with more rows")
+        elif len(fits) == 2 and 1 in (f for n, f in self.firsts.items() if n.op is SYMBOL):
+            first = 1  # as those of other arrays
+            self.read_as(tree, "a position counted from 1", "other rows of the other arrays")
         elif len(fits) == 2:
             self.read_as(tree, f"a position counted from {first}", f"first={1 - first}")
         if axis == 0:
