@@ -10,7 +10,7 @@ from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.order import reading_order
 from symgrad.frontend.latex.meaning.readings import Ambiguity
-from symgrad.frontend.latex.meaning.recurrences import with_recurrences
+from symgrad.frontend.latex.meaning.step_lines import with_recurrences
 from symgrad.frontend.latex.syntax.grammar import statements
 from symgrad.frontend.latex.syntax.lexer import latex_error, split_rows, tokenize
 from symgrad.frontend.latex.syntax.macros import expand_macros

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from symgrad.apps.review.layout.statements import ChainText
 from symgrad.frontend.latex.document import latex_statements
-from symgrad.frontend.latex.meaning.recurrences import StepLines, with_recurrences
+from symgrad.frontend.latex.meaning.step_lines import StepLines, with_recurrences
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Source
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from symgrad.frontend.latex.meaning.choices import NO_CONDITIONS
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
-from symgrad.frontend.latex.meaning.recurrences import LatexRecurrenceRules, StepLines
+from symgrad.frontend.latex.meaning.recurrences import LatexRecurrenceRules
+from symgrad.frontend.latex.meaning.step_lines import StepLines
 from symgrad.frontend.latex.syntax.trampoline import run_trampoline
 from symgrad.frontend.latex.syntax.tree import (
     Accent,

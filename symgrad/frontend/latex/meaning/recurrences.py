@@ -7,16 +7,22 @@ numbers in the text. Rows of other arrays are counted from 0 or from 1, as their
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange, step_offset
 from symgrad.frontend.expressions.recurrences import StepDefinition
 from symgrad.frontend.latex.meaning.names import entry_name, spelled_name, without_power
 from symgrad.frontend.latex.meaning.recurrence_shapes import RecurrenceShapes
-from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, Scripted, Tree, Word
-from symgrad.frontend.latex.syntax.vocabulary import GREEK
+from symgrad.frontend.latex.meaning.step_lines import (
+    StepLines,
+    array_at,
+    array_name,
+    reads_letter,
+    scripted_in,
+    step_order,
+)
+from symgrad.frontend.latex.syntax.tree import LatexLine, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import SYMBOL, Node, size_node, symbol
@@ -25,175 +31,6 @@ from symgrad.ir.sizes import Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import INT, Declaration
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.support.errors import RedefinitionError
-from symgrad.support.traversal import postorder
-
-
-@dataclass(frozen=True, slots=True)
-class StepLines(LatexLine):
-    """The lines of a recurrence, as one line whose sides are all right sides.
-
-    Args:
-        starts: the lines of first values.
-        steps: the lines of one step.
-        letter: the letter of the position.
-        ends: the positions that are written: the first, perhaps the second, and the last one.
-    """
-
-    starts: tuple[LatexLine, ...] = ()
-    steps: tuple[LatexLine, ...] = ()
-    letter: Word = field(default_factory=lambda: Word(0, 0, ""))
-    ends: tuple[Tree, ...] = ()
-
-    @property
-    def defined(self) -> tuple[Tree, ...]:
-        return tuple(line.sides[0] for line in self.steps)
-
-
-def with_recurrences(lines: Sequence[LatexLine]) -> list[LatexLine]:
-    r"""Return lines, of which those of a recurrence and its range are one.
-
-    Example:
-        >>> from symgrad.frontend.latex.document import latex_statements
-        >>> from symgrad.support.source import Source
-        >>> lines = latex_statements(Source(r"h_0 = a \\ h_t = b h_{t-1}, \quad t = 1, \dots, 5 \\ y = h_5^2"))
-        >>> [type(line).__name__ for line in with_recurrences(lines)]
-        ['StepLines', 'LatexLine']
-    """
-    found: list[LatexLine] = []
-    k = 0
-    while k < len(lines):
-        span = _range_at(lines, k)
-        steps = [] if span is None else _last_steps(found, span[0])
-        if span is None or not steps:
-            found.append(lines[k])
-            k += 1
-            continue
-        letter, ends, k = span
-        found.append(_joined((), steps, letter, ends))
-    return _with_starts(found)
-
-
-def _joined(
-    starts: Sequence[LatexLine], steps: Sequence[LatexLine], letter: Word, ends: tuple[Tree, ...]
-) -> StepLines:
-    sides = tuple(line.sides[1] for line in (*starts, *steps))
-    first = steps[0]
-    return StepLines(
-        sides, ("=",), first.start, ends[-1].end, first.explains, (*starts,), (*steps,), letter, ends
-    )
-
-
-def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, ...], int] | None:
-    r"""Return the letter and the ends of the range that begins at a line, and where the lines continue.
-
-    Ranges are t = 1, \dots, T; t = 1, 2, \dots, T; 1 \le t \le T; and t \in \{1, \dots, T\}.
-    """
-    line = lines[k]
-    sides = line.sides
-    if line.relations == ("<=", "<=") and _is_letter(sides[1]):
-        return sides[1], (sides[0], sides[2]), k + 1
-    if not _is_letter(sides[0]):
-        return None
-    if line.relations == ("in",) and isinstance(sides[1], Bracket) and len(sides[1].items) in (3, 4):
-        items = sides[1].items
-        return (sides[0], (*items[:-2], items[-1]), k + 1) if _is_dots(items[-2]) else None
-    if line.relations != ("=",):
-        return None
-    for count in (2, 3):
-        some = lines[k + 1 : k + 1 + count]
-        if len(some) == count and not any(s.relations for s in some) and _is_dots(some[-2].sides[0]):
-            return sides[0], (sides[1], *(s.sides[0] for s in (*some[:-2], some[-1]))), k + 1 + count
-    return None
-
-
-def _is_letter(tree: Tree) -> TypeGuard[Word]:
-    return isinstance(tree, Word) and (len(tree.text) == 1 or tree.text in GREEK)
-
-
-def _is_dots(tree: Tree) -> bool:
-    return isinstance(tree, Command) and tree.name in ("ldots", "dots", "cdots")
-
-
-def _last_steps(found: list[LatexLine], letter: Word) -> list[LatexLine]:
-    """Take the lines of a step from the end of a list: values at a position, and what they read at this position."""
-    begin = len(found)
-    while begin and found[begin - 1].relations == ("=",) and not isinstance(found[begin - 1], StepLines):
-        begin -= 1
-    values: list[int] = []
-    local: dict[str, int] = {}
-    for k in range(begin, len(found)):
-        left, right = found[k].sides
-        name = spelled_name(left)
-        if name is not None and _array(left, letter) is not None:
-            values.append(k)
-        elif name is not None and (
-            any(_reads(t.below or (), letter) for t in _scripted([right]))
-            or any(n in local for n in _names_read(found[k]))
-        ):
-            local[name] = k
-    if len(found) - 1 not in values:
-        return []
-    needed = postorder(values, lambda k: [local[n] for n in _names_read(found[k]) if n in local])
-    steps = [found[k] for k in sorted(needed)]
-    for k in sorted(needed, reverse=True):
-        del found[k]
-    return steps
-
-
-def _reads(trees: Sequence[Tree], letter: Word) -> bool:
-    return any(isinstance(t, Word) and t.text == letter.text for t in trees_in(trees))
-
-
-def _scripted(trees: Sequence[Tree]) -> Iterator[Scripted]:
-    return (t for t in trees_in(trees) if isinstance(t, Scripted))
-
-
-def _base(tree: Tree) -> str | None:
-    """Return the name of an array before its subscript."""
-    found = entry_name(tree)
-    return None if found is None else spelled_name(found[0])
-
-
-def _array(tree: Tree, letter: Word) -> str | None:
-    """Return the name of the array whose value at a position with a letter is a left side; None for other names."""
-    found = entry_name(tree)
-    return None if found is None or not _reads(found[1:], letter) else spelled_name(found[0])
-
-
-def _names_read(line: LatexLine) -> Iterator[str]:
-    """Yield the names with their subscripts that the right side of a line reads, whatever powers of them it reads."""
-    for tree in trees_in(line.sides[1:]):
-        yield from (n for n in (spelled_name(tree), spelled_name(without_power(tree))) if n is not None)
-
-
-def _with_starts(lines: Sequence[LatexLine]) -> list[LatexLine]:
-    """Return lines, of which those of first values belong to their recurrences."""
-    starts: dict[int, list[LatexLine]] = {}
-    owner = {
-        name: k
-        for k, line in enumerate(lines)
-        if isinstance(line, StepLines)
-        for step in line.steps
-        if (name := _array(step.sides[0], line.letter)) is not None
-    }
-    moved: set[int] = set()
-    for k, line in enumerate(lines):
-        name = _base(line.sides[0])
-        if (
-            line.relations == ("=",)
-            and name is not None
-            and name in owner
-            and not isinstance(line, StepLines)
-        ):
-            starts.setdefault(owner[name], []).append(line)
-            moved.add(k)
-    found: list[LatexLine] = []
-    for k, line in enumerate(lines):
-        if isinstance(line, StepLines):
-            found.append(_joined(starts.get(k, ()), line.steps, line.letter, line.ends))
-        elif k not in moved:
-            found.append(line)
-    return found
 
 
 class LatexRecurrenceRules(RecurrenceShapes):
@@ -238,19 +75,19 @@ class LatexRecurrenceRules(RecurrenceShapes):
             for position, (token, value) in given.items():
                 self._refuse_two_values(name, position, token, value)
         loop = self._range(line)
-        arrays = {k: name for k, s in enumerate(line.steps) if (name := _array(s.sides[0], line.letter))}
+        arrays = {k: name for k, s in enumerate(line.steps) if (name := array_at(s.sides[0], line.letter))}
         own = {spelled_name(s.sides[0]) for s in line.steps}
         past = {
-            _base(t)
-            for t in _scripted([side for s in line.steps for side in s.sides[1:]])
-            if spelled_name(without_power(t)) not in own and _reads(t.below or (), line.letter)
+            array_name(t)
+            for t in scripted_in([side for s in line.steps for side in s.sides[1:]])
+            if spelled_name(without_power(t)) not in own and reads_letter(t.below or (), line.letter)
         }
         kept = {k: name for k, name in arrays.items() if name in past or name in self.starts}
         for k, name in kept.items():
             if name not in self.starts:
                 self._use_declared_start(name, line.steps[k], loop)
         loop = self._in_direction(loop, line.steps, kept)
-        order = _in_order(line.steps)
+        order = step_order(line.steps)
         self._loop_here = loop
         if kept:
             steps = [_definition(line.steps[k], entry=k in kept) for k in order]
@@ -362,7 +199,7 @@ class LatexRecurrenceRules(RecurrenceShapes):
             self.starts[name] = {position: (token, self.named(known, step.sides[0]))}
 
     def _refuse_ambiguity(self, tree: Scripted, name: str) -> None:
-        array = self.defined.get(_base(tree) or "")
+        array = self.defined.get(array_name(tree) or "")
         found = entry_name(tree)
         if name in self.local or array is None or array not in self.firsts or found is None:
             return
@@ -373,7 +210,7 @@ class LatexRecurrenceRules(RecurrenceShapes):
         if self.defined.get(name) in starts and as_size(self.read(found[1]).node) in (0, array.shape[0]):
             return
         raise self.refuse(
-            f"{self.text_of(tree)} is the name '{name}', and also a value of the array '{_base(tree)}'",
+            f"{self.text_of(tree)} is the name '{name}', and also a value of the array '{array_name(tree)}'",
             tree,
             expected="one meaning for one name",
             cure="choose another name for the declared one",
@@ -423,10 +260,3 @@ def _definition(line: LatexLine, *, entry: bool) -> StepDefinition:
     return StepDefinition(
         Token("NAME", name, left.start, left.end), None if parts is None else parts[1], right
     )
-
-
-def _in_order(steps: Sequence[LatexLine]) -> list[int]:
-    """Return the numbers of the lines of a step, each after the lines whose values at this step it reads."""
-    known = {spelled_name(s.sides[0]): k for k, s in enumerate(steps)}
-    needs = [[known[n] for n in _names_read(s) if known.get(n, k) != k] for k, s in enumerate(steps)]
-    return postorder(range(len(steps)), needs.__getitem__)
