@@ -45,6 +45,11 @@ BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "small arrays": ("small_arrays", "run", "Small arrays against scalars"),
     "c": ("c_source", "run", "C source under gcc -O3 -march=native, and the same kernels as machine code"),
     "arrays": ("arrays", "run", "Array programs: value and gradient on one processor, one thread each"),
+    "recurrences": (
+        "recurrences",
+        "run",
+        "Recurrences: value and gradient on one processor, one thread each",
+    ),
     "parsing": ("parsing", "run", "Reading program text"),
     "web": ("web", "run", "The page of symgrad serve, over HTTP"),
     "moments": ("moments", "run", "Closed forms of means and variances of gradients against draws"),

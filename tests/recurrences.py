@@ -160,5 +160,31 @@ RECURRENCES: Mapping[str, str] = {
         x[n] = 0
         x[k-1] = f[k] - g[k]*x[k] for k in n..1
         y = sum(x**2)""",
+    "Newton's search": """
+        a : positive
+        z[0] = a + 1
+        z[k] = z[k-1] - (z[k-1]**2 - a)/(2*z[k-1]) until abs(z[k]**2 - a) < 1e-3, at most 6
+        y = z[6]""",
+    "secant method": """
+        a : positive
+        z[0] = a; z[1] = 1
+        f = z[k]**2 - a; z[k+1] = z[k] - f/(f - z[k-1]**2 + a)*(z[k] - z[k-1]) until abs(z[k]**2 - a) < 1e-4, at most 9
+        y = z[-1]""",
+    "bisection": """
+        a : real(0, 1)
+        l[0] = 0; h[0] = 1
+        m = (l[k-1] + h[k-1])/2; l[k] = where(m**2 < a, m, l[k-1]); \\
+            h[k] = where(m**2 < a, h[k-1], m) until h[k] - l[k] < 0.01, at most 9
+        y = a*h[9]""",
+    "power iteration": """
+        A : positive[n, n]
+        v[0] = ones(n); d[0] = 1
+        w = A@v[k-1]; v[k] = w/sum(w); d[k] = sum((v[k] - v[k-1])**2) until d[k] < 1e-6, at most 7
+        y = sum(A@v[7])""",
+    "first passage": """
+        x : real[T]; a : positive
+        s[0] = a
+        s[t] = s[t-1] + t*x[t-1]**2 until s[t] > 1.3 or t > 3, at most T
+        y = s[T]**2""",
     "Fibonacci": "a, b : real\nF[0] = a; F[1] = b\nF[n] = F[n-1] + F[n-2] for n in 2..9\ny = F[9]*F[2]",
 }

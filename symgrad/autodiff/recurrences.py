@@ -24,17 +24,17 @@ import numpy as np
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.rows.formulas import Rows, row_at, sum_rows
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
-from symgrad.ir.graph import OPS, Node, Op, apply, as_node, indicator, size_node, symbol
+from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
-from symgrad.ir.notation.recurrences import sliced_rows
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ir.traverse import signed_terms, substitute
+from symgrad.ir.traverse import fold, signed_terms, substitute, topological, with_args
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops import LOADERS, op_named
-from symgrad.ops.array.contraction import einsum, sum_over, transpose
+from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import scatter_add
 from symgrad.ops.array.layout import (
     WHOLE,
@@ -45,7 +45,6 @@ from symgrad.ops.array.layout import (
     unslice,
 )
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.record import facts, joint
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
@@ -96,42 +95,6 @@ def _real(x: Node) -> Node:
     return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
 
 
-def _at(values: Node, position: Size) -> Node:
-    """Return the entry of an array, or the formula of entries, at a position of the first axis."""
-    if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
-        return apply(values.op, tuple(_at(a, position) if a.shape else a for a in values.args), values.params)
-    return index(values, position if isinstance(position, int) else size_node(position))
-
-
-def _has_rows(arg: Node, node: Node) -> bool:
-    """Tell whether a row of an elementwise node is the op of rows of an argument."""
-    return not arg.shape or (len(arg.shape) == len(node.shape) and arg.shape[0] == node.shape[0])
-
-
-def _row(values: Node, start: Size, length: Size, rows: dict[Node, Node], height: int) -> Node:
-    """Return one row of an array, as a formula of rows of the arrays of which it is made.
-
-    Args:
-        values: the array.
-        start: the position of the first row.
-        length: the number of rows.
-        rows: the symbols of rows, each with its array; new ones are added.
-        height: the height of the body.
-    """
-    if values.op.pointwise and values.args and all(_has_rows(a, values) for a in values.args):
-        args = (_row(a, start, length, rows, height) if a.shape else a for a in values.args)
-        return apply(values.op, tuple(args), values.params)
-    base, begin = sliced_rows(values)
-    if base is not values:
-        return _row(base, size_sum([start, begin]), length, rows, height)
-    array = slice_rows(values, start, size_sum([start, length]))
-    known = next((s for s, r in rows.items() if r is array), None)
-    if known is None:
-        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
-        rows[known] = array
-    return known if values.dtype != "bool" else apply(OPS["gt"], (known, _ZERO))
-
-
 def divide(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
     """Return the first values of a recurrence, the arrays of its rows, and its operands."""
     body: Body = node.params[2]
@@ -162,43 +125,50 @@ class StepArrays:
 
     def end(self, values: Node) -> Node:
         """Return the values after the last step."""
-        return _at(values, 0 if self.reverse else self.length)
+        return row_at(values, 0 if self.reverse else self.length)
 
     def first(self, values: Node) -> Node:
         """Return the values before the first step."""
-        return _at(values, self.length if self.reverse else 0)
+        return row_at(values, self.length if self.reverse else 0)
 
-    def divided(self, values: Node) -> tuple[Node, Node | None]:
-        """Return values after the last step, and all others, one row for each step; None for zeros."""
+    def divided(self, values: Node) -> tuple[Node, Node | None, Node | None]:
+        """Return values in three parts, whose sum they are; None for zeros.
+
+        These are the values after the last step; others with one row for each step, that it reads; and others with one
+        row for each step, that it computes.
+        """
         ends: list[Node] = []
-        others: list[Node] = []
+        read: list[Node] = []
+        computed: list[Node] = []
         for sign, term in signed_terms(values):
-            end, before = self._divided(term)
-            ends += [] if end is None else [end if sign > 0 else neg(end)]
-            others += [] if before is None else [before if sign > 0 else neg(before)]
-        shape = values.shape[1:]
-        return full(reduce(add, ends) if ends else _ZERO, shape), reduce(add, others) if others else None
+            for parts, part in zip((ends, read, computed), self._divided(term), strict=True):
+                if part is not None:
+                    parts.append(part if sign > 0 else neg(part))
+        end = full(reduce(add, ends) if ends else _ZERO, values.shape[1:])
+        return end, reduce(add, read) if read else None, reduce(add, computed) if computed else None
 
-    def _divided(self, term: Node) -> tuple[Node | None, Node | None]:
+    def _divided(self, term: Node) -> tuple[Node | None, Node | None, Node | None]:
         last = 0 if self.reverse else self.length
         if term.op is mul and any(not a.shape for a in term.args):
             factor, inner = term.args if not term.args[0].shape else term.args[::-1]
-            end, before = self._divided(inner)
-            return end and factor * end, before and factor * before
+            end, read, computed = self._divided(inner)
+            return end and factor * end, read and factor * read, computed and factor * computed
         if is_zero(term):
-            return None, None
+            return None, None, None
         if term.op is scatter_add and term.params[0] == (0,) and not term.args[1].shape:
             at = as_size(term.args[1])
             if at is not None and at in (last, -1 if last == self.length else 0):
-                return term.args[0], None
+                return term.args[0], None, None
         if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
             start, stop, step = term.params[0][0]
             begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)
             if (begin, end, step) == (last, size_sum([last, 1]), 1):
-                return shaped(term.args[0], term.shape[1:]), None
-            if step == 1 and (begin, end) == ((1, term.shape[0]) if self.reverse else (0, self.length)):
-                return None, term.args[0]
-        return self.end(term), self.before(term)
+                return shaped(term.args[0], term.shape[1:]), None, None
+            first, second = (0, self.length), (1, term.shape[0])
+            if step == 1 and (begin, end) in (first, second):
+                before = (begin, end) == (second if self.reverse else first)
+                return (None, term.args[0], None) if before else (None, None, term.args[0])
+        return self.end(term), self.before(term), None
 
     def step_rows(self, values: Sequence[Node]) -> dict[Node, Node]:
         """Return what varies from step to step: the bound symbols, each with one row for each step.
@@ -230,6 +200,36 @@ class StepArrays:
         ]
 
 
+def with_steps(
+    nodes: Sequence[Node],
+    change: Callable[[StepArrays, Sequence[Node], dict[Node, Node]], tuple[Sequence[Node], dict[Node, Node]]],
+) -> list[Node]:
+    """Return formulas with other formulas for the steps of their recurrences.
+
+    Args:
+        nodes: the formulas.
+        change: a function of a recurrence, the formulas of a step, and the arrays of its rows; it returns formulas
+            with equal values, and the arrays of the rows that these read.
+    """
+    if not any(node.op is recurrence for node in topological(nodes)):
+        return list(nodes)
+
+    def rebuilt(node: Node, args: list[Node]) -> Node:
+        node = with_args(node, args)
+        if node.op is not recurrence:
+            return node
+        steps = StepArrays(node)
+        results = substitute(steps.body.results, steps.constants())
+        results, rows = change(steps, results, dict(zip(steps.body.rows, steps.rows, strict=True)))
+        found = recur(
+            steps.starts, steps.body.carries, results, rows, steps.length, reverse=bool(steps.reverse)
+        )
+        return pack_values(found, 1)
+
+    done = fold(nodes, rebuilt)
+    return [done[n] for n in nodes]
+
+
 def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     steps = StepArrays(node)
     body, constants = steps.body, steps.constants()
@@ -241,36 +241,29 @@ def _pull(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node 
     computed = {r: s for r, s in zip(body.results, now, strict=True) if r.args}
     found = pull_back(body.results, asked, [*body.carries, *read]).gradients
     pulled = substitute(substitute(found, computed), constants)
-    stacks = {
-        **steps.step_rows(steps.values),
-        **{s: steps.after(v) for s, v in zip(now, steps.values, strict=True)},
-    }
+    rows = Rows(steps.length, body.height, steps.step_rows(steps.values))
+    rows.arrays |= {s: steps.after(v) for s, v in zip(now, steps.values, strict=True)}
     starts: list[Node] = []
-    results: list[Node] = []
-    for carry, part, formula in zip(body.carries, steps.parts(cotangent), pulled, strict=False):
-        end, before = steps.divided(full(part, (node.shape[0], *carry.shape)))
+    added: list[Node | None] = []
+    whole: dict[Node, tuple[Node, Node]] = {}  # of each a[t], what is added to it, as a row and as an array
+    for carry, part, symbol_ in zip(body.carries, steps.parts(cotangent), asked, strict=True):
+        end, earlier, computed = steps.divided(full(part, (node.shape[0], *carry.shape)))
         starts.append(end)
-        own = None if before is None else _row(before, 0, steps.length, stacks, body.height)
-        results.append(formula if own is None else add(own, formula))
-    back = recur(starts, asked, results, stacks, steps.length, reverse=not steps.reverse)
-    stacks |= {a: steps.after(b) for a, b in zip(asked, back, strict=True)}
+        added.append(None if earlier is None else rows.of(earlier))
+        if computed is not None:
+            whole[symbol_] = rows.of(computed), computed
+    formulas = substitute(pulled[:count], {a: add(a, row) for a, (row, _) in whole.items()})
+    results = [f if r is None else add(r, f) for r, f in zip(added, formulas, strict=True)]
+    back = recur(starts, asked, results, rows.arrays, steps.length, reverse=not steps.reverse)
+    after = [steps.after(b) for b in back]
+    stacks = rows.arrays | {
+        a: add(b, whole[a][1]) if a in whole else b for a, b in zip(asked, after, strict=True)
+    }
     inner = batch(pulled[count:], stacks, (steps.length,))
     of = dict(zip(read, inner, strict=True))
     first = [steps.first(b) if w else None for b, w in zip(back, wanted, strict=False)]
-    rest = [_total(of[s]) if s in of else None for s in body.operands]
+    rest = [sum_rows(of[s]) if s in of else None for s in body.operands]
     return [*first, *(of.get(s) for s in body.rows), *rest]
-
-
-def _total(stack: Node) -> Node:
-    """Return the sum over the first axis; contractions sum over it themselves."""
-    if stack.op is einsum:
-        labels, result = stack.params
-        return einsum(*stack.args, params=(labels, result[1:]))
-    if stack.op is add and all(a.shape == stack.shape for a in stack.args):
-        return add(*map(_total, stack.args))
-    if stack.op is neg:
-        return neg(_total(stack.args[0]))
-    return sum_over(stack, [0])
 
 
 def _push(node: Node, tangents: Sequence[Node | None]) -> Node:

@@ -1,13 +1,18 @@
-"""Find the lines of recurrences in a program, h[0] = 1 and h[t] = ... for t in 1..T, and give them to the reader."""
+"""Find the lines of recurrences in a program and give them to the reader.
+
+h[0] = 1
+h[t] = h[t-1]/2 for t in 1..T
+z[0] = 1
+z[k] = cos(z[k-1]) until abs(cos(z[k]) - z[k]) < 1e-9, at most 99
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from symgrad.frontend.expressions.recurrences import RecurrenceRules, StepDefinition
-from symgrad.frontend.tokens.terms import Token
+from symgrad.frontend.tokens.terms import STEP_CLAUSES, Token
 
 _NEWLINE = "_NEWLINE"
 _REST = re.compile(r"(?:[^\r\n\\]++|\\\r?\n|\\)*+")
@@ -41,7 +46,7 @@ def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Ite
             yield from part
 
 
-_LOOP = re.compile(r"[ \t]for[ \t].*\.\.")
+_CLAUSE = re.compile(r"[ \t]for[ \t].*\.\.|[\w\])][ \t]+until\b")
 
 
 def _rest(text: str, start: int) -> str:
@@ -62,7 +67,7 @@ def _defines_steps(rest: str) -> bool:
             if not depth:
                 return _EQUALS.match(rest, match.end()) is not None
         return False
-    return _LOOP.search(rest) is not None
+    return _CLAUSE.search(rest) is not None
 
 
 def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[Token]]:
@@ -73,22 +78,40 @@ def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[T
         if token.type == _NEWLINE:
             parts.append([])
     group: list[StepDefinition] = []
-    loop_name = next((str(b) for a, b in pairwise(line) if a.type == "FOR"), None)
-    for part in parts:
-        at = next((k for k, token in enumerate(part) if token.type == "FOR"), None)
+    letter = _letter(parts, reader)
+    for k, part in enumerate(parts):
+        at = _end_of_formula(part)
         definition = _definition(part if at is None else [*part[:at], part[-1]])
         if definition is None:
             if part:
                 yield part
         elif at is not None:
-            reader.recurrence([*group, definition], part[at + 1 : -1])
-            group = []
-        elif loop_name is not None and (definition.subscript is None or definition.reads(loop_name)):
+            reader.recurrence([*group, definition], letter, part[at:-1])
+            group, letter = [], _letter(parts[k + 1 :], reader)
+        elif letter is not None and (definition.subscript is None or definition.reads(letter)):
             group.append(definition)
         elif definition.subscript is not None:
             reader.start_value(definition)
         else:
             yield part
+
+
+def _end_of_formula(part: Sequence[Token]) -> int | None:
+    return next((k for k, token in enumerate(part) if token.type in STEP_CLAUSES), None)
+
+
+def _letter(parts: Sequence[Sequence[Token]], reader: RecurrenceRules) -> Token | None:
+    """Return the name of the position in the definitions of one step: the letter of `for`, or that of a subscript."""
+    for part in parts:
+        at = _end_of_formula(part)
+        if at is None:
+            continue
+        if part[at].type == "FOR":
+            return part[at + 1]
+        definition = _definition([*part[:at], part[-1]])
+        names = [t for t in (definition and definition.subscript) or () if t.type == "NAME"]
+        return next((t for t in names if str(t) not in reader.sizes), None)
+    return None
 
 
 def _definition(part: Sequence[Token]) -> StepDefinition | None:

@@ -348,6 +348,12 @@ class Scope:
             self._bound = tuple(bound_names(self.source.text))
         return any(b.start < token.start_pos < b.end and token in b.names for b in self._bound)
 
+    def has_range(self, token: Token) -> bool:
+        """Tell whether a name is an index with a range, t in sum(x[t], t=1..T), whatever else has this name."""
+        return self.is_index(token) and any(
+            b.start < token.start_pos < b.end and token in b.with_ends for b in self._bound or ()
+        )
+
     def quote(self, term: Term) -> str:
         """Return the source text of a term in quotes, shortened."""
         text = " ".join(self.source.text[term.start : term.end].split())

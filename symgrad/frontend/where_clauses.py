@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from symgrad.frontend.tokens.terms import Token
+from symgrad.frontend.tokens.terms import STEP_CLAUSES, Token
 
 _WHERE = re.compile(r"^[ \t]*where[ \t]*(?:#.*)?$", re.MULTILINE)
 
@@ -44,7 +44,7 @@ def _bottom_up(lines: Sequence[list[Token]]) -> Iterator[list[Token]]:
     """Yield lines in reverse order; the first values of a recurrence stay above its other line."""
     group: list[list[Token]] = []
     for line in reversed(lines):
-        starts = len(line) > 1 and line[1] == "[" and not any(t.type == "FOR" for t in line)
+        starts = len(line) > 1 and line[1] == "[" and not any(t.type in STEP_CLAUSES for t in line)
         if not starts:
             yield from group[::-1]
             group = []
@@ -54,7 +54,7 @@ def _bottom_up(lines: Sequence[list[Token]]) -> Iterator[list[Token]]:
 
 def _defined(line: list[Token]) -> Iterator[str]:
     """Yield the names that a line defines, without names within a step."""
-    if not any(t.type == "FOR" for t in line):
+    if not any(t.type in STEP_CLAUSES for t in line):
         yield str(line[0])
         return
     before = [Token("_NEWLINE", "", 0, 0), *line]
@@ -66,7 +66,7 @@ def _defined(line: list[Token]) -> Iterator[str]:
 def _read(line: list[Token]) -> set[str]:
     """Return the names in a line, without names within a step."""
     found = {str(t) for t in line if t.type == "NAME"}
-    if any(t.type == "FOR" for t in line):
+    if any(t.type in STEP_CLAUSES for t in line):
         parts = [Token("_NEWLINE", "", 0, 0), *line]
         found -= {
             str(t)
@@ -82,7 +82,7 @@ def _lines(tokens: Iterable[Token]) -> Iterator[list[Token]]:
     steps = False
     for token in tokens:
         line.append(token)
-        steps = steps or token.type == "FOR"
+        steps = steps or token.type in STEP_CLAUSES
         if token.type == "_NEWLINE":
             parts.append(line)
             line = []

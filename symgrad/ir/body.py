@@ -153,7 +153,10 @@ def bodies_in(nodes: Iterable[Node]) -> Iterator[Body]:
 
 def pack_values(values: Sequence[Node], axis: int) -> Node:
     """Return values side by side: their axes from ``axis`` on become one. A single value keeps its shape."""
-    return values[0] if len(values) == 1 else OPS["pack"](*values, params=(axis,))
+    first = values[0]
+    if first.op.name == "part" and unpack_values(first.args[0], first.params[1], axis) == list(values):
+        return first.args[0]
+    return first if len(values) == 1 else OPS["pack"](*values, params=(axis,))
 
 
 def unpack_values(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]:

@@ -115,6 +115,8 @@ def slice_length(size: Size, triple: Triple) -> Size:
         return max(0, -((low - high) // step))  # len(range(...)) stops at the largest C integer
     if step > 0 and stop == size:
         stop = None
+    if step == 1 and start in (None, 0) and stop is None:
+        return size
     first = slice_start(size, triple)
     if step > 0:
         if start is not None and isinstance(start, int) and start < 0 and stop is None:

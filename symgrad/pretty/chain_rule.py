@@ -18,6 +18,7 @@ from symgrad.autodiff.linearise import GuardedTangent, guarded, pass_through
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.lags import lags_of, loop_of, with_rows
 from symgrad.ir.notation.recurrences import recurrence_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -200,11 +201,8 @@ class Lines:
 
     def _computed_with(self, name: Node, body: Node) -> list[Node]:
         """Return the names that one recurrence computes together, or only the name."""
-        found = recurrence_of(body)
-        if found is None:
-            return [name]
-        others = ((n, recurrence_of(b)) for n, b in self.words.bodies.items())
-        return [n for n, other in others if other is not None and other[0] is found[0]]
+        found = loop_of(body)
+        return [name] if found is None else [n for n, b in self.words.bodies.items() if loop_of(b) is found]
 
     def _pull(
         self,
@@ -225,6 +223,10 @@ class Lines:
         (first, *others) = bodies.values()
         pulled = pull_back([first, *others], seeds, wanted)
         names = {body: name for name, body in bodies.items() if name is not None}
+        lags = [(found, name) for body, name in names.items() if (found := lags_of(body)) is not None]
+        for found, name in lags:
+            names.update(found.rows(name))
+        into_names = with_rows if lags else substitute
         for w, raw, nothing in zip(wanted, pulled.gradients, pulled.nothing, strict=True):
             if nothing is not None:
                 continue  # an array of zeros
@@ -232,7 +234,7 @@ class Lines:
             if not w.shape and not first.shape and not others:
                 raw = pass_through(GuardedTangent(None, _pushed(first, {w: as_node(1)})), seeds[0]).node()
             if not raw.is_number(0):
-                bars.setdefault(w, []).append(substitute([raw], names)[0])
+                bars.setdefault(w, []).append(into_names([raw], names)[0])
 
     def _gathered(self, name: Node, parts: list[Node]) -> tuple[Node, Node]:
         built = full(reduce(operator.add, parts), name.shape)

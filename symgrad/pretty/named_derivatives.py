@@ -8,6 +8,7 @@ from itertools import groupby
 from weakref import finalize
 
 from symgrad.autodiff.jacobians import derivative_of
+from symgrad.autodiff.recurrences import with_steps
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.printer import one_line
@@ -17,7 +18,6 @@ from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.pretty.adjoints import Adjoint, adjoint_lines
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
-from symgrad.pretty.forms.bodies import with_short_bodies
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.let_bindings import choose_bindings
 from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
@@ -346,7 +346,10 @@ def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> 
     shown = choose_bindings(lines, results)
 
     def short_form(node: Node) -> Node:
-        return with_short_bodies([program.forms.as_written(node)], program.forms.best)[0]
+        return with_steps(
+            [program.forms.as_written(node)],
+            lambda _, results, rows: ([program.forms.best([r]) for r in results], rows),
+        )[0]
 
     printed = tuple(map(short_form, shown.results))
     new = {name: short_form(body) for name, body in shown.new.items()}

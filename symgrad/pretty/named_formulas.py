@@ -9,8 +9,9 @@ from itertools import count
 from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
 from symgrad.ir.notation.printer import expression_text, parts_named
-from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, recurrence_lines
+from symgrad.ir.notation.recurrences import CarryName, is_recurrence, letter_for, names_for, recurrence_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.domains import Domains
@@ -91,7 +92,7 @@ def formulas_text(
     """
     text = spelling.text
 
-    def loop_lines(node: Node, names: Sequence[str], taken: set[str]) -> list[str]:
+    def loop_lines(node: Node, names: Sequence[CarryName], _: Sequence[Node], taken: set[str]) -> list[str]:
         return recurrence_lines(
             node,
             names,
@@ -109,7 +110,7 @@ def lines_below(
     results: Sequence[Node],
     lines: Sequence[tuple[Node, Node]],
     known: Collection[str],
-    loop_lines: Callable[[Node, Sequence[str], set[str]], list[str]],
+    loop_lines: Callable[[Node, Sequence[CarryName], Sequence[Node], set[str]], list[str]],
     line: Callable[[Node, Node], str],
 ) -> tuple[Sequence[Node], list[str]]:
     """Return formulas with names for recurrences, and all lines below them.
@@ -118,11 +119,15 @@ def lines_below(
         results: the formulas.
         lines: new names with their bodies.
         known: names in use.
-        loop_lines: a function that returns the lines of a recurrence, given the names of its carries and all names in
-            use.
+        loop_lines: a function that returns the lines of a recurrence, given the names of its carries, the symbols of
+            their arrays, and all names in use.
         line: a function that returns the line of a name and its body.
     """
-    roots = [*results, *(body for _, body in lines)]
+    roots, lags = with_lags([*results, *(body for _, body in lines)])
+    results, lines = (
+        roots[: len(results)],
+        [(name, body) for (name, _), body in zip(lines, roots[len(results) :], strict=True)],
+    )
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
         return results, [line(name, body) for name, body in lines]
@@ -134,14 +139,18 @@ def lines_below(
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
         names = names_for(changed, {}, taken)
-        own = [symbol(Declaration(n, shape=c.shape)) for n, c in zip(names, carry_values(node), strict=True)]
-        shown = loop_lines(changed, names, taken)
+        some = lags.get(node, ())
+        arrays = named_arrays(node, some)
+        own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
+        shown = loop_lines(changed, carry_names(names, some), own, taken)
         first, *others = own
         written[first], read[first] = shown, args
         for other in others:
             written[other], read[other] = [], (first,)
-        table[node] = pack_values(own, 1)
-        table.update(zip(carry_values(node), own, strict=True))
+        table.update(zip(arrays, own, strict=True))
+        for one in some:
+            table.update(one.rows(table[one.array]))
+        table[node] = pack_values([table[v] for v in carry_values(node)], 1)
     for name, body in lines:
         (new,) = substitute([body], table)
         read[name], written[name] = (new,), [line(name, new)]

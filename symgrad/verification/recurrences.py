@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, TypeAlias
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import StepArrays, divide
+from symgrad.autodiff.rows.formulas import row_of, summand
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
 from symgrad.ir.body import Body, bodies_in, carry_values
@@ -20,11 +22,12 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import resized
-from symgrad.ir.sizes import Shape, Size, names_of
-from symgrad.ir.traverse import fold, substitute, symbols_of, topological, with_args
+from symgrad.ir.sizes import Shape, Size, names_of, size_sum
+from symgrad.ir.traverse import fold, signed_terms, substitute, symbols_of, topological, with_args
 from symgrad.ir.types import INT, REAL, Declaration
-from symgrad.ops.array.layout import concatenate, expand
+from symgrad.ops.array.layout import concatenate, expand, slice_rows
 from symgrad.ops.numpy.subscripts import index
+from symgrad.ops.scalar.arith import add
 from symgrad.verification.decide import decide, derivative_is
 from symgrad.verification.decide import equal as statement
 from symgrad.verification.verdict import Verdict
@@ -61,16 +64,30 @@ def decide_recurrences(
     """
     end, took = now() + seconds, stopwatch()
     a, b = resized([a, b], sizes or {})
-    few = _with_few_steps(a, b, end, wrt)
-    if few is not None and (few.status == "refuted" or not _open_lengths([a, b])):
+    any_length = bool(_open_lengths([a, b]))
+    few = None if any_length else _with_few_steps(a, b, end, wrt)
+    if few is not None:
         return replace(few, seconds=took())
     value = a if wrt is None else pull_back([a], [as_node(1)], [wrt]).gradients[0]
-    claims = _by_induction(value, b, end)
+    claims = _by_induction(value, b, end - seconds / 3)
     note = None if wrt is None else "compared with the derivative that symgrad computes"
-    if all(v.status == "proved" and not v.excluded for v in claims.values()):
+    if all(v.status == "proved" for v in claims.values()):
         why = "by induction on the steps: the first values, one step, and what reads the values agree"
         points = sum(v.points for v in claims.values())
-        return Verdict("proved", why, points=points, claims=claims, note=note, seconds=took())
+        excluded = tuple(dict.fromkeys(f"{c} at a step" for v in claims.values() for c in v.excluded))
+        return Verdict(
+            "proved",
+            why,
+            points=points,
+            claims=claims,
+            excluded=excluded,
+            left_out=("a step has no value",) if excluded else None,
+            note=note,
+            seconds=took(),
+        )
+    few = _with_few_steps(a, b, end, wrt) if any_length else None
+    if few is not None and few.status == "refuted":
+        return replace(few, seconds=took())
     if few is not None and few.status in ("proved", "supported"):
         lengths = ", ".join(map(str, _LENGTHS))
         why = f"the sides agree for {lengths} steps, and there is no proof by induction"
@@ -179,8 +196,32 @@ def _by_induction(a: Node, b: Node, end: float) -> dict[str, Verdict]:
         return {
             "what reads the values": Verdict("undecided", "the values of several carries are read together")
         }
+    for length in dict.fromkeys(node.params[0] for node, _ in classes):
+        summed = _same_sums(left, right, length, _StepRows(length, classes, names), end)
+        if summed is not None:
+            return {**claims, **summed}
     claims["what reads the values"] = _decided(left, right, end)
     return claims
+
+
+def _same_sums(
+    left: Node, right: Node, length: Size, rows: _StepRows, end: float
+) -> dict[str, Verdict] | None:
+    """Return proved claims by which two sums over the steps are equal: their terms are; None if they are not proved."""
+    sides: list[tuple[Node, Node]] = []
+    for side in (left, right):
+        terms, others = [as_node(0)], [as_node(0)]
+        for sign, term in signed_terms(side):
+            stack = summand(term, length)
+            (others if stack is None else terms).append(
+                (term if stack is None else rows.formula(stack)) * sign
+            )
+        sides.append((reduce(add, terms), reduce(add, others)))
+    (a, c), (b, d) = sides
+    if a.is_number() and b.is_number():
+        return None
+    verdicts = {"what the steps add": _decided(a, b, end), "what else is added": _decided(c, d, end)}
+    return verdicts if all(v.status == "proved" for v in verdicts.values()) else None
 
 
 def _computed_rows(classes: Sequence[_Class]) -> dict[Node, Node]:
@@ -210,6 +251,7 @@ class _StepRows:
     """
 
     def __init__(self, length: Size, classes: Sequence[_Class], names: Collection[str]) -> None:
+        self._length = length
         self._names = set(names)
         self._made: dict[Node, Node] = {}
         self._computed: dict[Node, tuple[Node, int]] = {}
@@ -235,6 +277,14 @@ class _StepRows:
                 self.new("row", like.shape, like.dtype) if found is None else self.results(found[0])[found[1]]
             )
         return self._made[array]
+
+    def formula(self, values: Node) -> Node:
+        """Return one row of an array, as a formula of these symbols."""
+        return row_of(values, self._row)
+
+    def _row(self, array: Node, start: Size) -> Node:
+        rows = slice_rows(array, start, size_sum([start, self._length]))
+        return self.of(rows, index(rows, 0))
 
     def results(self, node: Node, before: Sequence[Node] | None = None) -> list[Node]:
         """Return the values that a step of a recurrence computes."""
@@ -284,7 +334,7 @@ def _same_steps(
     ]
     for key, x, y in pairs:
         verdict = _decided(x, y, end)
-        if verdict.status != "proved" or verdict.excluded:
+        if verdict.status != "proved":
             return None
         name = key if key not in found else f"{key}, value {sum(k.startswith(key) for k in found) + 1}"
         found[name] = verdict
@@ -292,7 +342,7 @@ def _same_steps(
 
 
 def _decided(x: Node, y: Node, end: float) -> Verdict:
-    limit = max((end - now()) / 3, 0.1)
+    limit = max((end - now()) / 2, 0.1)
     if has_recurrences([x, y]):
         return decide_recurrences(x, y, limit)
     return decide(statement(x, y), limit)

@@ -86,6 +86,18 @@ def test_kernels_and_source(name: str) -> None:
 
 
 @every_recurrence
+def test_values_have_the_same_bits_beside_their_gradients(name: str) -> None:
+    y = program_of(name)["y"].node
+    xs = symbols_of([y])
+    arguments = list(values_for(sized([y])).values())
+    alone, beside = (
+        compile_nodes([y], xs)(*arguments),
+        compile_nodes([y, *gradients(y, xs)], xs)(*arguments)[0],
+    )
+    np.testing.assert_array_equal(alone, beside)
+
+
+@every_recurrence
 def test_programs_and_gradients_are_read_back(name: str) -> None:
     program = program_of(name)
     y = program["y"]

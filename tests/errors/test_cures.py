@@ -68,7 +68,7 @@ CASES = [
     (_A + "A'*A'", "write A.T for the transpose", "A'", _A + "transpose(A)*transpose(A)"),
     ("v : real[n]; y = v^T v", "write v.T@v", "v^T v", "v : real[n]; y = sum(v*v)"),
     ("v : real[n]; y = v^T@v", "write v.T for the transpose", "v^T", "v : real[n]; y = sum(v*v)"),
-    ("v : real[n]; y = sum(v[i] for i in range(n))", "write sum(v[i], i)", "sum(v[i] for i in range(n))",
+    ("v : real[n]; y = sum(v[i] for i in range(n))", "write sum(v[i], i=0..n-1)", "sum(v[i] for i in range(n))",
      "v : real[n]; y = sum(v)"),
     ("sinn(x)", "did you mean 'sin'?", "sinn", "sin(x)"),
     ("sofmax(x)", "did you mean 'softmax'?", "sofmax", "softmax(x)"),

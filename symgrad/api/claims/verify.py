@@ -353,6 +353,9 @@ def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node
         )
         for r in verdict.regions
     )
+    told = verdict.left_out
+    if told is None and verdict.excluded:
+        told = describe_conditions(verdict.excluded, sides, names)
     values, whole = (
         None if part is None else _format_verdict(part, sides, names)
         for part in (verdict.of_values, verdict.of_all_orders)
@@ -360,7 +363,7 @@ def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node
     return replace(
         verdict,
         regions=regions,
-        left_out=describe_conditions(verdict.excluded, sides, names) if verdict.excluded else None,
+        left_out=told,
         of_values=values,
         of_gradients={name: _format_verdict(v, sides, names) for name, v in verdict.of_gradients.items()},
         of_higher={by: _format_verdict(v, sides, names) for by, v in verdict.of_higher.items()},

@@ -257,6 +257,7 @@ class FormMethods(ArrayMethods):
             >>> print((x / 2).latex())
             \frac{x}{2}
         """
+        from symgrad.ir.notation.lags import lags_of
         from symgrad.ir.notation.recurrences import recurrence_of
         from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
@@ -270,7 +271,7 @@ class FormMethods(ArrayMethods):
             node: name
             for listing in self.listings
             for name, node in listing.assignments.items()
-            if recurrence_of(node) is not None
+            if recurrence_of(node) is not None or lags_of(node) is not None
         }
         return named_latex(node, spelling, names, arrays)
 

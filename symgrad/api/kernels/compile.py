@@ -65,6 +65,7 @@ def compile(
     threads: int = 1,
     accuracy: str = "high",
     effort: str = "auto",
+    memory: str | int = "store",
     name: str = "kernel",
     target: Literal["cpu"] = "cpu",
 ) -> Kernel: ...
@@ -87,6 +88,7 @@ def compile(
     threads: int = 1,
     accuracy: str = "high",
     effort: str = "auto",
+    memory: str | int = "store",
     name: str = "kernel",
     target: str = "cpu",
 ) -> Kernel | CudaKernel:
@@ -116,6 +118,11 @@ def compile(
             kernel that another process has compiled before uses better code at once, from the disk if possible.
             ``low`` is for programs of 10,000 equations and more: it compiles quick code alone, and long derivatives
             stay as the chain rule gives them, in time that is linear in their number. Its code is not kept on disk.
+        memory: what the derivatives of recurrences take. With ``store``, all values are kept for the way back. With
+            ``sqrt``, only those at the beginnings of segments of about sqrt(T) steps are kept (of 1,000 steps, if T is
+            the name of a size), and each segment is computed again on the way back. A number is the most bytes of
+            memory for one call besides its arguments: values are computed again if otherwise more would be needed. The
+            report of the kernel says what was chosen.
         name: the name of the kernel and of the symbols in its object file.
         target: ``cpu``; or ``cuda`` for NVIDIA's GPUs (an experiment). The result is then a `CudaKernel`, whose
             arguments are arrays on the GPU; threads and effort are ignored.
@@ -143,6 +150,9 @@ def compile(
         raise UsageError(f"accuracy={accuracy!r}", expected="accuracy='high' or accuracy='fast'")
     if effort not in ("low", "auto", "high"):
         raise UsageError(f"effort={effort!r}", expected="effort='low', effort='auto' or effort='high'")
+    known_memory = memory in ("store", "sqrt") or (isinstance(memory, int) and memory > 0)
+    if isinstance(memory, bool) or not known_memory:
+        raise UsageError(f"memory={memory!r}", expected="memory='store', memory='sqrt' or a number of bytes")
     if target not in ("cpu", "cuda"):
         raise UsageError(f"target={target!r}", expected="target='cpu' or target='cuda'")
     if not isinstance(cast("Any", name), str):
@@ -161,26 +171,27 @@ def compile(
             found.nodes, symbols, dtype=dtype, name=name, fusable=found.fusable, fast=fast
         )
     low = effort == "low"
-    entry = None if low else CachedKernel.of(outputs_of(exprs), symbols, real, fast)
+    entry = None if low or memory != "store" else CachedKernel.of(outputs_of(exprs), symbols, real, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
     forms = partial(arrange_nodes, exprs, fast=fast, low=low, dtype=real)
+    segments: Sequence[int] = ()
     kernel = entry and entry.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
     if kernel is None:
         found = forms()
         better = entry is not None and entry.again
-        kernel = compile_nodes(
-            found.nodes,
-            symbols,
-            declared=known_symbols(exprs),
-            fusable=found.fusable,
-            effort="high" if better else effort,
-            keep=None if entry is None else entry.keep,
-            **how,
-        )
+        how |= {
+            "declared": known_symbols(exprs),
+            "fusable": found.fusable,
+            "effort": "high" if better else effort,
+        }
+        if memory == "store":
+            kernel = compile_nodes(found.nodes, symbols, keep=None if entry is None else entry.keep, **how)
+        else:
+            kernel, segments = _compile_within(found.nodes, symbols, memory, how)
         kernel.effort = effort
         if entry is not None and kernel.quick:
             entry.begin()
-    kernel.about = partial(_about, tuple(exprs))
+    kernel.about = partial(_about, tuple(exprs), segments)
     kernel.called = partial(_names_of, tuple(exprs))
     return kernel
 
@@ -199,10 +210,37 @@ def _names_of(exprs: Sequence[Expr]) -> list[str | None]:
     return found
 
 
-def _about(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
+def _compile_within(
+    nodes: Sequence[Node], symbols: Sequence[Node], memory: str | int, how: dict[str, Any]
+) -> tuple[Kernel, Sequence[int]]:
+    """Compile a program with less memory for its recurrences; return the lengths of the segments, too."""
+    from symgrad.autodiff.checkpoints import with_checkpoints  # most kernels store all values
+    from symgrad.compiler.kernels.array_kernel import ArrayKernel
+
+    def fits(kernel: Kernel) -> bool:
+        if not isinstance(kernel, ArrayKernel):
+            return True
+        return not kernel.sizes and kernel.scratch_bytes() <= cast("int", memory)
+
+    if memory != "sqrt":
+        kernel = compile_nodes(nodes, symbols, **how)
+        if fits(kernel):
+            return kernel, ()
+    changed, segments = with_checkpoints(nodes)
+    kernel = compile_nodes(changed, symbols, **how)
+    if memory != "sqrt" and isinstance(kernel, ArrayKernel) and not kernel.sizes and not fits(kernel):
+        raise UsageError(
+            f"memory={memory}: a call needs more",
+            expected=f"at least {kernel.scratch_bytes()} bytes",
+            cure="pass memory='sqrt', or compile fewer outputs",
+        )
+    return kernel, segments
+
+
+def _about(exprs: Sequence[Expr], segments: Sequence[int], kernel: Kernel) -> Subject:
     from symgrad.api.reports.kernel import kernel_subject  # for start-up time
 
-    return kernel_subject(exprs, kernel)
+    return kernel_subject(exprs, kernel, segments)
 
 
 def _input(item: Any, exprs: Sequence[Expr]) -> Node:

@@ -14,12 +14,13 @@ from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Heading, Items, MathLines, Maths, prose
 
 
-def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
+def kernel_subject(exprs: Sequence[Expr], kernel: Kernel, segments: Sequence[int] = ()) -> Subject:
     """Return the subject of a kernel.
 
     Args:
         exprs: the compiled expressions.
         kernel: their kernel.
+        segments: the numbers of steps after which values of recurrences are kept; the others are computed again.
     """
     listing = listing_of(exprs)
     plain = [e for e in exprs if not e.has_derivatives]
@@ -32,6 +33,10 @@ def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
         for k, e in enumerate(exprs)
         if e.derived
         for note in digit_notes(e, kernel.outputs[k])
+    ]
+    notes += [
+        f"values of a recurrence are kept after every {n:,} steps, and computed again on the way back"
+        for n in dict.fromkeys(segments)
     ]
     if notes:
         blocks.append(Items(tuple(map(prose, notes))))

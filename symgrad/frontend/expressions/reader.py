@@ -10,12 +10,19 @@ from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import UserFunction
 from symgrad.frontend.expressions.recurrences import RecurrenceRules
 from symgrad.frontend.expressions.subscripts import subscript
-from symgrad.frontend.indices import index_name, index_symbol, reduce_over_indices
+from symgrad.frontend.indices import (
+    REDUCTIONS,
+    IndexRange,
+    index_name,
+    index_symbol,
+    reduce_over_indices,
+)
 from symgrad.frontend.scope import INFINITIES
 from symgrad.frontend.tokens.foreign_syntax import operand_before
 from symgrad.frontend.tokens.terms import (
     Argument,
     Dots,
+    IndexEnds,
     Item,
     ItemList,
     Keyword,
@@ -28,10 +35,11 @@ from symgrad.frontend.tokens.terms import (
 )
 from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import OPS, Node, Op, as_condition, constant, number, size_node, symbol, truth
+from symgrad.ir.sizes import size_max, size_product, size_sum
 from symgrad.ir.types import Declaration
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.ops.numpy.products import matmul
-from symgrad.support.errors import DomainError
+from symgrad.support.errors import DomainError, ProgramSyntaxError
 from symgrad.support.source import Source, Span
 
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
@@ -45,6 +53,7 @@ class ProgramReader(RecurrenceRules):
         self.functions: dict[str, UserFunction] = {}
         self.local: dict[str, Term] = {}
         self.starts = {}
+        self._has_ranges = ".." in source.text
         self._literals: dict[str, Node] = {}
         self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]
         self._neg, self._pow = OPS["neg"], OPS["pow"]
@@ -71,6 +80,8 @@ class ProgramReader(RecurrenceRules):
 
     def name(self, token: Token) -> Term:
         spelled = str(token)
+        if self._has_ranges and self.has_range(token):
+            return Term(index_symbol(spelled), *span_of(token))
         if spelled in self.local:
             given = self.local[spelled]
             return Term(given.node, *span_of(token), given.literal)
@@ -271,17 +282,64 @@ class ProgramReader(RecurrenceRules):
     def keyword(self, name: Token, value: Item) -> Keyword:
         return Keyword(name, value)
 
-    def call(self, name: Token, *rest: Argument | Token | None) -> Term:
+    def index_range(self, name: Token, first: Term, _dots: Token, last: Term) -> IndexEnds:
+        return IndexEnds(name, first, last)
+
+    def call(self, name: Token, *rest: Argument | IndexEnds | Token | None) -> Term:
         closing = rest[-1]
         assert isinstance(closing, Token)
-        arguments = [a for a in rest[:-1] if isinstance(a, (Term, ItemList, Text, NoneLiteral, Keyword))]
+        start, end = span_of(name)[0], span_of(closing)[1]
+        given = [a for a in rest if isinstance(a, (Term, ItemList, Text, NoneLiteral, Keyword, IndexEnds))]
         if self.error is not None:
-            return Term(number(1), span_of(name)[0], span_of(closing)[1])
-        body, *rest_of = arguments or [None]
-        over = [a.node for a in rest_of if isinstance(a, Term) and index_name(a.node) is not None]
-        if over and len(over) == len(rest_of) and isinstance(body, Term):
-            reduce = partial(reduce_over_indices, str(name), over)
-            return self.build(reduce, [body], span_of(name)[0], span_of(closing)[1])
+            return Term(number(1), start, end)
+        body, others = given[0] if given else None, given[1:]
+        over = [found for a in others if (found := self._as_index(a)) is not None]
+        if over and len(over) == len(others) and isinstance(body, Term) and str(name) in REDUCTIONS:
+            return self.build(partial(reduce_over_indices, str(name), over), [body], start, end)
+        arguments = [a for a in given if not isinstance(a, IndexEnds)]
+        if len(arguments) < len(given):
+            return self.wrong(
+                ProgramSyntaxError,
+                f"a range of an index is no argument of this {name}(...)",
+                start,
+                end,
+                expected="one formula, and then indices: sum(x[i]*y[t-1], i, t=1..T)",
+                cure="use it in a sum, a mean or a product, behind the formula",
+            )
         if str(name) in self.functions:
-            return self.expand(name, arguments, span_of(closing)[1])
-        return self.defined_below(name) or call(self, name, arguments, span_of(closing)[1])
+            return self.expand(name, arguments, end)
+        return self.defined_below(name) or call(self, name, arguments, end)
+
+    def _as_index(self, argument: Argument | IndexEnds) -> tuple[Node, IndexRange | None] | None:
+        """Return an argument as an index with its values; None for other arguments."""
+        if isinstance(argument, IndexEnds):
+            return index_symbol(argument.name), self._values_of(argument)
+        if isinstance(argument, Term) and index_name(argument.node) is not None:
+            return argument.node, None
+        return None
+
+    def _values_of(self, given: IndexEnds) -> IndexRange | None:
+        ends = [self.size_of(term.node) for term in (given.first, given.last)]
+        for term, size in zip((given.first, given.last), ends, strict=True):
+            if size is None:
+                self.wrong(
+                    ProgramSyntaxError,
+                    "the end of a range is no size",
+                    term.start,
+                    term.end,
+                    expected="whole numbers and sizes: t=1..T",
+                    cure="write a whole number, or the name of a size",
+                )
+                return None
+        first, last = (size for size in ends if size is not None)
+        count = size_sum([last, size_product([-1, first]), 1])
+        if isinstance(count, int) and count < 0:
+            self.wrong(
+                ProgramSyntaxError,
+                f"the range {first}..{last} runs back",
+                given.first.start,
+                given.last.end,
+                expected="the smaller end first",
+                cure="exchange the two ends",
+            )
+        return IndexRange(str(given.name), first, last, size_max(count, 0))

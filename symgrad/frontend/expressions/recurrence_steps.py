@@ -4,44 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import recur
+from symgrad.autodiff.rows.formulas import row_symbol
+from symgrad.frontend.indices import IndexRange, affine, slice_at
 from symgrad.frontend.tokens.terms import Token
-from symgrad.ir.graph import Node, number, size_node, symbol
+from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.shapes import broadcast_shapes
-from symgrad.ir.sizes import Shape, Size, names_of, size_product, size_sum
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ir.types import INT, REAL, Declaration
-from symgrad.ops.array.indexing import gather, iota
-from symgrad.ops.array.layout import concatenate, expand, full, slice_rows
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.array.indexing import gather
+from symgrad.ops.array.layout import concatenate, expand, full
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.arith import add
-from symgrad.ops.scalar.logic import gt
-from symgrad.support.errors import CycleError, DomainError, ShapeError
+from symgrad.ops.scalar.logic import not_, where
+from symgrad.support.errors import CycleError, DomainError
 
 STEP = "__step"
 """The beginning of the names of symbols that stand for positions and values while a step is read."""
 
+_HEIGHT = 0
+"""Below the heights of all bodies, for the symbols of rows."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepRange:
-    """The range of the steps: the name of the position, and the first and the last position."""
+    """The range of the steps: the name of the position, the first and the last position.
+
+    A search has a condition, as the reader takes it in.
+    """
 
     name: Token
     first: Size
     last: Size
     reverse: bool
     length: Size
+    until: Any = None
+
+    @property
+    def values(self) -> IndexRange:
+        """The positions in increasing order."""
+        ends = (self.last, self.first) if self.reverse else (self.first, self.last)
+        return IndexRange(str(self.name), *ends, self.length)
 
 
-def step_offset(step: Node, at: Node) -> Size | None:
-    """Return a position minus that of the step, whose symbol is given; None if the difference varies."""
-    found = as_size(substitute([at], {step: size_node(STEP)})[0])
-    if found is None:
-        return None
-    rest = size_sum([found, size_product([-1, STEP])])
-    return None if STEP in names_of(rest) else rest
+def position_offset(at: Node, step: Node) -> Size | None:
+    """Return a position minus that of the step; None if the difference varies."""
+    found = affine(at, step)
+    return found[1] if found is not None and found[0] == 1 else None
 
 
 class RecurrenceSteps:
@@ -62,10 +75,7 @@ class RecurrenceSteps:
         self.now: dict[str, Node] = {}
         self.rows: dict[Node, Node] = {}
         self._formulas: list[tuple[str, Node]] = []
-
-    def offset(self, at: Node) -> Size | None:
-        """Return a position minus that of the step; None if the difference varies."""
-        return step_offset(self.step, at)
+        self._condition: Node | None = None
 
     def define(
         self, name: str, offset: Size, formula: Node, shape: Shape, starts: Mapping[Size, Node]
@@ -88,8 +98,65 @@ class RecurrenceSteps:
         ]
         self._formulas.append((name, formula))
 
+    def lowest(self, name: str) -> Size:
+        """Return the lowest position of the values of a name."""
+        low = size_sum([self.loop.values.first, self.offsets[name]])
+        return low if self.loop.reverse else size_sum([low, -len(self.starts[name])])
+
+    def stop(self, condition: Node) -> None:
+        """Set the condition with which the values stay; it is about the last of the values that it reads."""
+        order = topological([condition])
+        lags = [
+            (name, self._steps_back(name, offset))
+            for node in order
+            if node.op is gather
+            and (name := self.whole.get(node.args[0])) is not None
+            and (offset := position_offset(node.args[1], self.step)) is not None
+        ]
+        if not lags:
+            raise DomainError(
+                "the condition reads no value that the steps compute",
+                expected=f"a condition on {self._computed(self._formulas[0][0])}",
+                cure="compare what the steps compute",
+            )
+        newest = min(lag for _, lag in lags if isinstance(lag, int))
+        for name, lag in lags:
+            if not isinstance(lag, int) or lag < 0:
+                raise CycleError(
+                    f"the condition reads a later value of '{name}' than the step computes",
+                    expected=f"values up to {self._computed(name)}",
+                    cure="read what is computed before",
+                )
+            if lag - newest >= len(self.before[name]):
+                raise CycleError(
+                    f"the condition compares values of '{name}' {lag - newest} apart",
+                    expected="values that are given or computed before the first step",
+                    cure=f"compute in the step what compares two: d[{self.loop.name}] = ..., with d[0] above",
+                )
+        # The values before a step decide whether it is made.
+        by = newest - 1
+        moved = {
+            n: self._position(by + int(n.args[1].value))
+            for n in order
+            if n.op is add and n.args[0] is self.step and n.args[1].is_number() and n.args[1].dtype == "int"
+        }
+        self._condition = substitute([condition], {self.step: self._position(by), **moved})[0]
+
+    def _position(self, offset: int) -> Node:
+        return add(self.step, number(offset)) if offset else self.step
+
+    def _computed(self, name: str) -> str:
+        """Return the value of a step as it is written: z[k]."""
+        return f"{name}[{size_sum([str(self.loop.name), self.offsets[name]])}]"
+
+    def _steps_back(self, name: str, offset: Size) -> Size:
+        """Return how many steps before the current one computed the value at a position."""
+        lag = size_sum([self.offsets[name], size_product([-1, offset])])
+        return size_product([-1, lag]) if self.loop.reverse else lag
+
     def values(self) -> dict[str, Node]:
         """Return the array of all values of each name."""
+        stop = None if self._condition is None else self._converted(self._condition)
         for name, formula in self._formulas:
             value, carry = self._converted(formula), self.before[name][0]
             self.now[name] = value if _is_larger(formula, carry) else full(value, carry.shape)
@@ -99,8 +166,12 @@ class RecurrenceSteps:
             return {n: symbol(Declaration(STEP, REAL, (1, *self.now[n].shape))) for n in names}
         carries = [c for n in names for c in self.before[n]]
         results = [r for n in names for r in (self.now[n], *self.before[n][:-1])]
+        if stop is not None:
+            results = [_where_stopped(stop, c, r) for c, r in zip(carries, results, strict=True)]
         starts = [s for n in names for s in self.starts[n].values()]
-        found = recur(starts, carries, results, self.rows, self.loop.length, reverse=self.loop.reverse)
+        # The same steps in another order of lines are the same node.
+        rows = {n: self.rows[n] for n in topological(results) if n in self.rows}
+        found = recur(starts, carries, results, rows, self.loop.length, reverse=self.loop.reverse)
         at = 0
         arrays: dict[str, Node] = {}
         for n in names:
@@ -110,16 +181,6 @@ class RecurrenceSteps:
             arrays[n] = concatenate(*parts, params=(0,)) if len(parts) > 1 else parts[0]
             at += len(self.before[n])
         return arrays
-
-    def lowest(self, name: str) -> Size:
-        """Return the lowest position of the values of a name."""
-        low = size_sum([self.loop.last if self.loop.reverse else self.loop.first, self.offsets[name]])
-        return low if self.loop.reverse else size_sum([low, -len(self.starts[name])])
-
-    def stacked(self, formula: Node) -> Node:
-        """Return the array of the values of a formula that reads no values of the recurrence."""
-        converted = self._converted(formula)
-        return batch([converted], self.rows, (self.loop.length,))[0]
 
     def _converted(self, formula: Node) -> Node:
         """Return a formula with symbols for values of earlier steps and for rows of arrays."""
@@ -139,7 +200,7 @@ class RecurrenceSteps:
             elif varying.intersection(node.args):
                 varying.add(node)
         if self.step in topological([formula], until=done):
-            done[self.step] = self._row_of(add(iota(params=(self.loop.length,)), number(self._lowest())))
+            done[self.step] = row_symbol(self.loop.values.positions, self.rows, _HEIGHT)
         (found,) = substitute([formula], done)
         whole = next((self.whole[n] for n in topological([found]) if n in self.whole), None)
         if whole is not None:
@@ -150,21 +211,11 @@ class RecurrenceSteps:
             )
         return found
 
-    def _lowest(self) -> int:
-        low = self.loop.last if self.loop.reverse else self.loop.first
-        if not isinstance(low, int):
-            raise DomainError(
-                "the position is read as a number, and the lowest one is no number",
-                expected="a range that begins or ends with a whole number",
-                cure="write 1..T, or T..1",
-            )
-        return low
-
     def _value(self, node: Node) -> Node:
         """Return the symbol of a value of an earlier step."""
         name = self.whole[node.args[0]]
         axes, at = node.params[0], node.args[1]
-        offset = self.offset(at)
+        offset = position_offset(at, self.step)
         fixed = as_size(at)
         if axes[0] != 0 or (offset is None and fixed not in self.starts[name]):
             raise DomainError(
@@ -175,8 +226,7 @@ class RecurrenceSteps:
         if offset is None:
             found = self.starts[name][fixed]  # pyright: ignore[reportArgumentType]  (checked above)
         else:
-            lag = size_sum([self.offsets[name], size_product([-1, offset])])
-            lag = size_product([-1, lag]) if self.loop.reverse else lag
+            lag = self._steps_back(name, offset)
             found = self.now.get(name) if lag == 0 else None
             if found is None and isinstance(lag, int) and 1 <= lag <= len(self.before[name]):
                 found = self.before[name][lag - 1]
@@ -199,46 +249,19 @@ class RecurrenceSteps:
         """Return the symbol of what is read from an array at positions that depend on the step."""
         x, *places = node.args
         axes: tuple[int, ...] = node.params[0]
-        offset = self.offset(places[0])
         others = places[1:]
-        if axes[0] == 0 and offset is not None and all(self.step not in topological([p]) for p in others):
-            ends = self.loop.first, self.loop.last
-            low, high = ends[::-1] if self.loop.reverse else ends
-            start, stop = size_sum([low, offset]), size_sum([high, offset, 1])
-            rows = slice_rows(x, start, stop)
-            if rows.shape[0] != self.loop.length:  # max(T - 1, 0) rows, not T - 1
-                rows = slice_rows(x, start, size_sum([start, self.loop.length]))
-            self._check_range(x, start, stop, offset, rows)
-            row = self._row_of(rows)
-            return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
-        steps = add(iota(params=(self.loop.length,)), number(self._lowest()))
-        return self._row_of(batch([node], {self.step: steps}, (self.loop.length,))[0])
+        if axes[0] == 0 and all(self.step not in topological([p]) for p in others):
+            rows = slice_at(x, 0, places[0], self.step, self.loop.values)
+            if rows is not None:
+                row = row_symbol(rows, self.rows, _HEIGHT)
+                return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
+        (rows,) = batch([node], {self.step: self.loop.values.positions}, (self.loop.length,))
+        return row_symbol(rows, self.rows, _HEIGHT)
 
-    def _check_range(self, x: Node, start: Size, stop: Size, offset: Size, rows: Node) -> None:
-        short = size_sum([x.shape[0], size_product([-1, stop])])
-        below = isinstance(start, int) and start < 0
-        if below or (isinstance(short, int) and short < 0):
-            place = size_sum([self.loop.name, offset])
-            raise ShapeError(
-                f"position {place} is {start if below else size_sum([stop, -1])} in the "
-                f"{'first' if below != self.loop.reverse else 'last'} step, and the axis has the length {x.shape[0]}",
-                expected="positions from 0 to below the length",
-                cure="correct the position or the range: x : real[T] has the positions 0..T-1",
-            )
-        if rows.shape[0] != self.loop.length:
-            raise ShapeError(
-                f"the positions {start} to {size_sum([stop, -1])} are read from an axis of the length {x.shape[0]}",
-                expected="an axis that has these positions for all sizes",
-                cure="declare the array with the size of the range",
-            )
 
-    def _row_of(self, rows: Node) -> Node:
-        known = next((s for s, r in self.rows.items() if r is rows), None)
-        if known is None:
-            domain = REAL if rows.dtype == "real" else INT
-            known = symbol(Declaration(f"{STEP} row {len(self.rows)}", domain, rows.shape[1:]))
-            self.rows[known] = rows
-        return known if rows.dtype != "bool" else gt(known, number(0))
+def _where_stopped(stop: Node, value: Node, new: Node) -> Node:
+    """Return a value that stays once a condition holds; `until not c` is written `where(c, new, value)`."""
+    return where(stop.args[0], new, value) if stop.op is not_ else where(stop, value, new)
 
 
 def _is_larger(formula: Node, carry: Node) -> bool:

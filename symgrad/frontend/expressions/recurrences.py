@@ -3,26 +3,41 @@
 Positions count from 0, and both ends of a range are included. A line may have several definitions before its `for`,
 separated by semicolons; each reads the values of the steps before, and those to its left also at this step. A
 definition without a subscript is a name within the step.
+
+A search ends with `until c, at most N` instead: it makes N steps, and all values stay once the condition holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from symgrad.frontend.expressions.functions import FunctionRules, SingleExpression
-from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange
+from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange, position_offset
 from symgrad.frontend.tokens.lalr import parse
-from symgrad.frontend.tokens.terms import Term, Token, span_of
-from symgrad.ir.graph import Node, symbol
+from symgrad.frontend.tokens.terms import STEP_CLAUSES, Term, Token, span_of
+from symgrad.ir.graph import Node, as_condition, symbol
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, least_value, size_max, size_product, size_sum
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
+from symgrad.support.errors import (
+    DomainError,
+    ProgramSyntaxError,
+    RedefinitionError,
+    SymgradError,
+    UnknownNameError,
+)
 
 _NEWLINE = "_NEWLINE"
+
+
+def _line(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """Return tokens as a line that the parser reads."""
+    end = tokens[-1].end_pos
+    return (*tokens, Token(_NEWLINE, "", end, end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +93,37 @@ class RecurrenceRules(FunctionRules):
             return
         self.starts.setdefault(str(line.name), {})[position] = line.name, value
 
-    def recurrence(self, lines: Sequence[StepDefinition], clause: Sequence[Token]) -> None:
-        """Read the definitions of one line with a `for`, and define the arrays of all values.
+    def recurrence(
+        self, lines: Sequence[StepDefinition], letter: Token | None, clause: Sequence[Token]
+    ) -> None:
+        """Read the definitions of one line with a `for` or `until`, and define the arrays of all values.
 
         Args:
             lines: the definitions.
-            clause: the tokens after `for`: t in 1..T.
+            letter: the name of the position; None if a subscript has no name.
+            clause: the tokens from this word on: for t in 1..T, until c, at most 50.
         """
         self._begin()
-        loop = self._loop(clause)
+        word, *rest = clause
+        other = next((t for t in rest if t.type in STEP_CLAUSES), None)
+        if other is not None:
+            self._refuse(
+                other,
+                "one line has both 'for' and 'until'",
+                "for t in 1..T, or until a condition holds, at most 50",
+                "leave one of them out",
+            )
+            return
+        subscript = next((line.subscript for line in lines if line.subscript is not None), None)
+        if letter is None or subscript is None:
+            self._refuse(
+                lines[-1].name,
+                f"no value has a position that '{word}' can count",
+                f"{lines[-1].name}[t] = ... on the left side",
+                "write the position in brackets after the name",
+            )
+            return
+        loop = self._loop(rest) if word.type == "FOR" else self._search(word, rest, letter, lines)
         if loop is not None and self.error is None:
             self.define_steps(lines, loop)
 
@@ -101,6 +138,8 @@ class RecurrenceRules(FunctionRules):
                 self._no_start(line, loop)
                 return
             shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
+        if loop.first == loop.last:  # a single step is no direction
+            loop = self.in_direction(lines, loop)
         spans, derivatives = dict(self.spans), dict(self.derivatives)
         found: dict[str, Node] | None = {}
         for _ in range(
@@ -125,11 +164,7 @@ class RecurrenceRules(FunctionRules):
                 clause[0], "the range of a recurrence is not complete", "for t in 1..T", "write both ends"
             )
             return None
-        parts = clause[2:at], clause[at + 1 :]
-        return self.step_range(
-            clause[0],
-            [[*p, Token(_NEWLINE, "", p[-1].end_pos, p[-1].end_pos)] if p else p for p in parts],
-        )
+        return self.step_range(clause[0], [_line(p) if p else p for p in (clause[2:at], clause[at + 1 :])])
 
     def step_range(self, name: Token, parts: Sequence[Any]) -> StepRange | None:
         """Return the range of a position.
@@ -169,6 +204,88 @@ class RecurrenceRules(FunctionRules):
             return None
         return StepRange(name, first, last, reverse, size_max(back if reverse else steps, 0))
 
+    def in_direction(self, lines: Sequence[StepDefinition], loop: StepRange) -> StepRange:
+        """Return the range from the end at which the first values are given."""
+        back = replace(loop, first=loop.last, last=loop.first, reverse=not loop.reverse)
+        for way in (loop, back):
+            if all(
+                self.before_first(line, way) in self.starts.get(str(line.name), ())
+                for line in lines
+                if line.subscript is not None
+            ):
+                return way
+        return loop
+
+    def before_first(self, line: StepDefinition, loop: StepRange) -> Size | None:
+        """Return the position before those that the steps compute of a definition; None for other left sides."""
+        offset = self._offset(line, loop.name)
+        return None if offset is None else size_sum([loop.first, offset, 1 if loop.reverse else -1])
+
+    def _search(
+        self, word: Token, clause: Sequence[Token], letter: Token, lines: Sequence[StepDefinition]
+    ) -> StepRange | None:
+        """Return the range of steps that end once a condition holds: until c, at most 50."""
+        depths = accumulate((t in "([") - (t in ")]") for t in clause)
+        commas = (
+            k for k, (t, depth) in enumerate(zip(clause, depths, strict=True)) if t == "," and not depth
+        )
+        at = next(commas, len(clause))
+        bound = clause[at + 3 :]
+        if [*clause[at + 1 : at + 3]] != ["at", "most"] or not bound or not at:
+            self._refuse(
+                word,
+                "nothing says how many steps a search makes at most",
+                "until a condition holds, at most 50",
+                "end the line with the condition, then: , at most 50",
+            )
+            return None
+        return self.search_range(letter, lines, _line(clause[:at]), _line(bound))
+
+    def search_range(
+        self, letter: Token, lines: Sequence[StepDefinition], until: Any, bound: Any
+    ) -> StepRange | None:
+        """Return the range of steps that end once a condition holds, given their largest number."""
+        term = self._formula(bound)
+        length = None if self.error is not None else self.size_of(term.node)
+        if length is None or (isinstance(length, int) and length < 0):
+            self.wrong(
+                ProgramSyntaxError,
+                "the largest number of steps is no size",
+                term.start,
+                term.end,
+                expected="a whole number or a size: at most 50",
+                cure="write a whole number, or the name of a size",
+            )
+            return None
+        line = next(line for line in lines if line.subscript is not None)
+        given = self.starts.get(str(line.name), {0: None})
+        # The steps go on from the last of the first values: all others stand one after the other before it.
+        back = range(len(given))
+        last = next((p for p in given if all(size_sum([p, -k]) in given for k in back)), next(iter(given)))
+        offset = self._offset(line, letter)
+        if offset is None:
+            return None
+        first = size_sum([last, 1, size_product([-1, offset])])
+        end = size_sum([first, length, -1])
+        return StepRange(letter, first, end, False, size_max(length, 0), until)
+
+    def _offset(self, line: StepDefinition, letter: Token) -> Size | None:
+        """Return the position that a definition computes, minus that of the step."""
+        assert line.subscript is not None
+        outer, step = self.local, symbol(Declaration(STEP, INT))
+        self.local = {**outer, str(letter): Term(step, *span_of(letter))}
+        at = self._formula(line.subscript)
+        self.local = outer
+        offset = None if self.error is not None else position_offset(at.node, step)
+        if offset is None:
+            self._refuse(
+                line.name,
+                "the left side of a recurrence is one position in each step",
+                f"{line.name}[{letter}] = ...",
+                "write the position itself, or one a fixed number of steps away",
+            )
+        return offset
+
     def _values(
         self, lines: Sequence[StepDefinition], loop: StepRange, shapes: Mapping[str, Shape]
     ) -> dict[str, Node] | None:
@@ -190,19 +307,14 @@ class RecurrenceRules(FunctionRules):
                 if line.subscript is None:
                     self.local[str(line.name)] = Term(value.node, *span_of(line.name))
                     continue
-                at = self._formula(line.subscript)
-                offset = None if self.error is not None else reader.offset(at.node)
+                offset = self._offset(line, loop.name)
                 if offset is None:
-                    self._refuse(
-                        line.name,
-                        "the left side of a recurrence is one position in each step",
-                        f"{line.name}[{loop.name}] = ... for {loop.name} in ...",
-                        "write the position itself, or one a fixed number of steps away",
-                    )
                     return None
                 starts = {p: term.node for p, (_, term) in self.starts[str(line.name)].items()}
                 reader.define(str(line.name), offset, value.node, shapes[str(line.name)], starts)
-                self._number_positions(line, reader.lowest(str(line.name)))
+                self._number_positions(str(line.name), reader.lowest(str(line.name)))
+            if loop.until is not None and not self._stop(reader, loop.until):
+                return None
             return reader.values()
         except SymgradError as error:
             self.keep(error, lines[0].name.start_pos, self._formula_end(lines[-1]))
@@ -210,15 +322,39 @@ class RecurrenceRules(FunctionRules):
         finally:
             self.local = outer
 
-    def _number_positions(self, line: StepDefinition, lowest: Size) -> None:
+    def _number_positions(self, name: str, lowest: Size) -> None:
         """Refuse values whose positions do not count from 0."""
         if lowest != 0:
-            self._refuse(
-                line.name,
-                f"the positions of '{line.name}' begin with {lowest}, and arrays count from 0",
-                f"{line.name}[0] as the lowest position",
-                f"write the positions {lowest} less: {line.name}[0] = ..., or back to {line.name}[0]",
+            raise DomainError(
+                f"the values of '{name}' begin at the position {lowest}",
+                expected=f"values from {name}[0] on, since positions count from 0",
+                cure="begin with the position 0, and read other arrays further on",
             )
+
+    def _stop(self, reader: RecurrenceSteps, until: Any) -> bool:
+        """Read the condition of a search; return whether it is one."""
+        term = self._formula(until)
+        condition = None if self.error is not None else as_condition(term.node)
+        if self.error is None and (condition is None or condition.shape):
+            self.wrong(
+                DomainError,
+                f"{self.quote(term)} is no condition"
+                if condition is None
+                else f"{self.quote(term)} is several conditions",
+                term.start,
+                term.end,
+                expected="one condition: abs(z[k]) < 1e-12",
+                cure="compare it with something"
+                if condition is None
+                else "compare one number, such as the largest of them",
+            )
+        if condition is None or self.error is not None:
+            return False
+        try:
+            reader.stop(condition)
+        except SymgradError as error:
+            self.keep(error, term.start, term.end)
+        return self.error is None
 
     def _formula(self, written: Any) -> Term:
         """Return the value of a part of a definition, here a sequence of tokens."""

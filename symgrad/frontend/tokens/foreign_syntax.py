@@ -136,46 +136,38 @@ def argument_names(arguments: str) -> str:
 def sum_over(text: str, start: int) -> str | None:
     """Translate a sum over a loop whose "for" is at a place; return None for other loops.
 
-    If the index is a subscript, the result is a sum over the index, `sum(x[i]*i, i)`. Otherwise the index is replaced
-    by an array (the one that the loop runs over, or `arange`); a sum over at most eight known numbers is written out.
+    A range is that of an index, with both ends included. In a loop over an array, the array replaces the name of its
+    entries; a sum over at most eight numbers with another step is written out.
 
     Example:
-        >>> sum_over("y = sum(x[i]*i for i in range(n))", 15)
-        'sum(x[i]*i, i)'
-        >>> sum_over("sum(sin(k*t) for k in range(3))", 13), sum_over("sum(v**2 for v in x)", 9)
-        ('(sin(0*t) + sin(1*t) + sin(2*t))', 'sum(x**2)')
+        >>> sum_over("y = sum(x[i]*i for i in range(n))", 15), sum_over("sum(v**2 for v in x)", 9)
+        ('sum(x[i]*i, i=0..n-1)', 'sum(x**2)')
+        >>> sum_over("sum(sin(k*t) for k in range(3, 0, -1))", 13)
+        '(sin(3*t) + sin(2*t) + sin(1*t))'
     """
     head = re.search(r"\bsum\(([^\n]*?)\s*$", text[:start])
     loop = re.match(
-        r"for\s+(\w+)\s+in\s+(\w+)\s*(?:\(([^()\n]*)\)\s*)?\)", text[start : start + SPELLING_CHARACTERS]
+        r"for\s+(\w+)\s+in\s+(?:(\w+\.\.\w+)|(\w+))\s*(?:\(([^()\n]*)\)\s*)?\)",
+        text[start : start + SPELLING_CHARACTERS],
     )
     if head is None or loop is None or head[1].count("(") != head[1].count(")"):
         return None
-    body, (index, over, limits) = head[1], loop.groups()
+    body, (index, ends, over, limits) = head[1], loop.groups()
+    if ends is not None:
+        return f"sum({body}, {index}={ends})"
     if over != "range":
         return _replaced(body, index, over, "sum({})") if limits is None and over.isidentifier() else None
     parts = [part.strip() for part in (limits or "").split(",")]
-    if all(re.fullmatch(r"-?\d{1,9}", part) for part in parts) and len(parts) < 4 and parts[2:] != ["0"]:
+    if len(parts) == 3 and all(re.fullmatch(r"-?\d{1,9}", part) for part in parts) and parts[2] != "0":
         values = range(*map(int, parts))
-        if 0 < len(values) <= _WRITTEN_TERMS:
-            terms = [re.sub(rf"\b{index}\b", str(k) if k >= 0 else f"({k})", body) for k in values]
-            return f"({' + '.join(terms)})"
-    elif len(parts) == 1 and parts[0].isidentifier() and _is_subscript(body, index):
-        return f"sum({body}, {index})"
+        terms = [
+            re.sub(rf"\b{index}\b", str(k) if k >= 0 else f"({k})", body) for k in values[:_WRITTEN_TERMS]
+        ]
+        return f"({' + '.join(terms)})" if 0 < len(values) <= _WRITTEN_TERMS else None
     if len(parts) > 2 or not all(re.fullmatch(r"\w+", part) for part in parts):
         return None
     first, last = ("0", *parts)[-2:]
-    known = first.isdecimal() and last.isdecimal()
-    length = str(int(last) - int(first)) if known else last if first == "0" else f"{last} - {first}"
-    values = f"arange({length})" if first == "0" else f"({first} + arange({length}))"
-    return _replaced(body, index, values, "sum({})")
-
-
-def _is_subscript(body: str, index: str) -> bool:
-    """Tell whether an index is a subscript of arrays, and the only name in each of these subscripts."""
-    items = [item.strip() for inside in re.findall(r"\[([^\[\]]*)\]", body) for item in inside.split(",")]
-    reads = [item for item in items if re.search(rf"\b{index}\b", item)]
-    return bool(reads) and all(item == index for item in reads)
+    return f"sum({body}, {index}={first}..{int(last) - 1 if last.isdecimal() else f'{last}-1'})"
 
 
 def _replaced(body: str, index: str, values: str, form: str) -> str | None:

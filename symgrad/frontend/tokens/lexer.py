@@ -47,6 +47,11 @@ _TOKEN = re.compile(
 _LOOP = re.compile(rf"(?<!\w)for[ \t]+{NAME}[ \t]+in[ \t][^;\n]*?\.\.(?!\.)")
 _LOOP_WORDS = {"for": "FOR", "in": "IN"}
 """The words of `h[t] = ... for t in 1..T`; elsewhere they are words of Python."""
+_SEARCH = "until"
+"""The word of `z[k] = ... until abs(z[k]) < 1, at most 9`: it stands after an operand, where no name can stand."""
+
+_RANGED = re.compile(rf"[(,]\s*{NAME}\s*=(?!=)[^=]*\Z")
+"""The beginning of a range of an index, t=1, after which `..` stands."""
 
 _CLOSES = {")": "(", "]": "["}
 
@@ -85,8 +90,10 @@ class Lexer(LexerState):
                     operand = value in ("True", "False", "None")
                     chain = chain + 1 if value == "not" else 0
                 else:
-                    operand = True
-                    if (
+                    after, operand = operand, True
+                    if value == _SEARCH and after and not brackets:
+                        name = "UNTIL"
+                    elif (
                         value in _LOOP_WORDS
                         and not brackets
                         and _LOOP.search(text, max(start - 80, 0), end + 80)
@@ -127,7 +134,7 @@ class Lexer(LexerState):
                     chain = chain + 1 if nests else 0
                     operand = False
             elif kind == "range":
-                if not loop:
+                if not loop and not (brackets and _RANGED.search(text, brackets[-1], start)):
                     raise attribute(self, start)
                 name, operand, chain = "RANGE", False, 0
             elif kind == "transpose" or kind == "string":

@@ -7,6 +7,9 @@ from typing import TypeAlias
 
 from symgrad.ir.graph import Node
 
+STEP_CLAUSES = frozenset({"FOR", "UNTIL"})
+"""The types of the words after which a line says which steps a recurrence makes."""
+
 
 class Token(str):
     """A piece of the text, classified by the grammar.
@@ -97,6 +100,15 @@ class Keyword:
 
     name: Token
     value: Item
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEnds:
+    """An index with its ends: t=1..T."""
+
+    name: Token
+    first: Term
+    last: Term
 
 
 Item: TypeAlias = Term | ItemList | Text | NoneLiteral

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
-from symgrad.ir.body import carry_values
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
+from symgrad.ir.notation.lags import Lags, carry_names, lags_in_text, named_arrays
 from symgrad.ir.notation.literals import (
     ANY,
     ATOM,
@@ -28,6 +28,7 @@ from symgrad.ir.notation.literals import (
     separated,
 )
 from symgrad.ir.notation.recurrences import (
+    CarryName,
     is_recurrence,
     letter_for,
     names_for,
@@ -259,7 +260,7 @@ def program_text(
             raise RedefinitionError(
                 f"'{name}' stands for a size and a symbol", cure="give one of them another name"
             )
-    wanted = [(name, node) for name, node in outputs.items()]
+    wanted = list(outputs.items())
     reached = set(order)
     wanted += [(name, node) for node, name in (names or {}).items() if node in reached]
     for name, node in wanted:
@@ -272,7 +273,7 @@ def program_text(
             own.append(name)
     first = {node: own[0] for node, own in named.items() if own and node.op is not SYMBOL}
     taken = set(known)
-    loops = _recurrences(order, first, taken)
+    loops = _recurrences(order, first, taken, lags_in_text([*formulas, *roots, *first]))
     first.update(loops.names)
     temporaries = _temporaries(uses([*formulas, *roots], until=until), order, first, taken, until, loops.rows)
     early = {*names_of(*(p for node in topological(formulas) for p in _sizes_in(node)))} - {*above}
@@ -323,21 +324,23 @@ def parts_named(nodes: Sequence[Node], named: Mapping[Node, str], taken: Iterabl
 class _Recurrences(NamedTuple):
     """The recurrences of a program: the names of their carries, of nodes, and the arrays that need names."""
 
-    lines: dict[Node, list[str]]
+    lines: dict[Node, list[CarryName]]
     names: dict[Node, str]
     rows: set[Node]
 
 
-def _recurrences(order: Iterable[Node], named: Mapping[Node, str], taken: set[str]) -> _Recurrences:
+def _recurrences(
+    order: Iterable[Node], named: Mapping[Node, str], taken: set[str], lags: Mapping[Node, Sequence[Lags]]
+) -> _Recurrences:
     found = _Recurrences({}, {}, set())
     for node in order:
         if not is_recurrence(node):
             continue
-        carries = carry_values(node)
         new = names_for(node, {**named, **found.names}, taken)
-        own = [named.get(c) or name for c, name in zip(carries, new, strict=True)]
-        found.lines[node] = own
-        found.names.update(zip(carries, own, strict=True))
+        arrays = named_arrays(node, lags.get(node, ()))
+        own = [named.get(c) or name for c, name in zip(arrays, new, strict=True)]
+        found.lines[node] = carry_names(own, lags.get(node, ()))
+        found.names.update(zip(arrays, own, strict=True))
         if len(own) > 1:
             found.names[node] = expression_text(pack_names(node, own))
         found.rows.update(x for x in rows_read(node) if x.op is not SYMBOL)

@@ -2,18 +2,22 @@
 
 h[0] = h0
 h[t] = tanh(W@h[t-1] + U@x[t-1] + b) for t in 1..T
+
+A recurrence whose values all stay once a condition holds ends with `until c, at most N` instead. A carry that keeps
+the value of the step before is no line of its own: with F[0] = a, F[1] = b stands F[n] = F[n-1] + F[n-2] for n in 2..9.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
+from typing import NamedTuple
 
 from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
 from symgrad.ir.sizes import Extent, Size, SizeAtom, size_sum
-from symgrad.ir.traverse import substitute
+from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 
 RECURRENCE = "recurrence"
@@ -32,10 +36,12 @@ def recurrence_of(node: Node) -> tuple[Node, int] | None:
     return (node, 0) if is_recurrence(node) and len(node.params[-1].carries) == 1 else None
 
 
-def counts_steps(node: Node) -> bool:
-    """Tell whether a node has the values of a recurrence at positions 0, 1, ..., perhaps after more first values."""
-    parts = node.args if node.op.name == "concatenate" else (node,)
-    return any(recurrence_of(part) is not None for part in parts)
+class CarryName(NamedTuple):
+    """How the values of a carry are written: as those of a name, some steps back, from some position on."""
+
+    name: str
+    back: int = 0
+    first: int = 0
 
 
 def pack_names(node: Node, names: Sequence[str]) -> Node:
@@ -89,7 +95,7 @@ def _own_name(node: Node) -> str | None:
 
 def recurrence_lines(
     node: Node,
-    names: Sequence[str],
+    names: Sequence[CarryName],
     text: Callable[[Node, Mapping[Node, str]], str],
     parts: Callable[[Sequence[Node]], Mapping[Node, str]],
     letter: str,
@@ -103,22 +109,22 @@ def recurrence_lines(
         parts: a function that returns the parts of formulas that get names of their own, in order.
         letter: the name of the position.
     """
-    length, reverse, _ = node.params
-    step = step_formulas(node, names, lambda x: text(x, {}), letter)
-    end = size_text(bare_length(length))
-    first, now = (end, f"{letter}-1") if reverse else ("0", letter)
-    found = [f"{name}[{first}] = {text(s, {})}" for name, s in zip(names, node.args, strict=False)]
+    reverse = node.params[1]
+    places = step_places(node, names)
+    found = [f"{names[k].name}[{size_text(at)}] = {text(node.args[k], {})}" for k, at in places.starts]
+    step, condition = step_formulas(node, names, lambda x: text(x, {}), letter)
+    shown = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.after.items()}
     # A part that is the value of a carry is read under its name.
-    known = {n: f"{names[step.index(n)]}[{now}]" if n in step else name for n, name in parts(step).items()}
+    called = {formula: place for place, formula in [*shown.items()][::-1]}
+    known = {n: called.get(n, name) for n, name in parts(list(shown.values())).items()}
     lines = [
         f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
     ]
-    lines += [
-        f"{name}[{now}] = {text(r, known)}"
-        for name, r in zip(names, step, strict=True)
-        if known.get(r) != f"{name}[{now}]"
-    ]
-    span = f"for {letter} in {end}..1" if reverse else f"for {letter} in 1..{end}"
+    lines += [f"{place} = {text(r, known)}" for place, r in shown.items() if known.get(r) != place]
+    first, end = map(size_text, places.ends)
+    span = f"for {letter} in {end}..{first}" if reverse else f"for {letter} in {first}..{end}"
+    if condition is not None:
+        span = f"until {text(condition, {})}, at most {size_text(places.length)}"
     line = f"{'; '.join(lines)} {span}"
     return [*found, line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}"]
 
@@ -127,28 +133,120 @@ _LINE = 100  # characters of a line with several definitions
 _BREAK = "; \\\n    "
 
 
-def step_formulas(node: Node, names: Sequence[str], text: Callable[[Node], str], letter: str) -> list[Node]:
-    """Return the formulas of a step over symbols that are named as programs write values and rows: h[t-1]."""
+class StepPlaces(NamedTuple):
+    """The positions in the lines of a recurrence.
+
+    Args:
+        starts: the carries with the positions of their first values, in the order of their lines.
+        after: for each carry with a line in the step, the position that a step computes, minus that of the step.
+        ends: the positions of the first and the last step, the smaller one first.
+        length: the number of steps.
+    """
+
+    starts: list[tuple[int, Size]]
+    after: dict[int, int]
+    ends: tuple[Size, Size]
+    length: Size
+
+
+def step_places(node: Node, names: Sequence[CarryName]) -> StepPlaces:
+    """Return the positions in the lines of a recurrence."""
+    length, reverse = _bare(node.params[0]), node.params[1]
+    base = _first_step(node, names) - 1
+    after = {k: -1 if reverse else n.first - base for k, n in enumerate(names) if not n.back}
+    starts: list[tuple[int, Size]] = []
+    for own in after:
+        group = sorted((n.back, k) for k, n in enumerate(names) if n.name == names[own].name)
+        starts += (
+            [(k, size_sum([length, back])) for back, k in group]
+            if reverse
+            else [(k, names[k].first - back) for back, k in group[::-1]]
+        )
+    return StepPlaces(starts, after, (1 + base, size_sum([length, base])), length)
+
+
+def _first_step(node: Node, names: Sequence[CarryName]) -> int:
+    """Return the position of the first step: the first number, if the steps read their position."""
+    _, reverse, body = node.params
+    rows = node.args[len(body.carries) :][: len(body.rows)]
+    counted = next((_first_count(x) for x in rows if _counts_rows(x)), None)
+    if reverse:
+        return 1
+    return 1 + min(name.first for name in names) if counted is None else counted
+
+
+def step_formulas(
+    node: Node, names: Sequence[CarryName], text: Callable[[Node], str], letter: str
+) -> tuple[list[Node], Node | None]:
+    """Return the formulas of a step over symbols that are named as programs write values and rows: h[t-1].
+
+    The second result is the condition with which all values stay, on the values after the step; None without one.
+    """
+    body: Body = node.params[-1]
+    found = None if node.params[1] else search_of(body)
+    if found is None:
+        return _over_names(node, body.results, names, text, letter, 0), None
+    condition, results = found
+    (after,) = _over_names(node, [condition], names, text, letter, 1)
+    return _over_names(node, results, names, text, letter, 0), after
+
+
+def search_of(body: Body) -> tuple[Node, list[Node]] | None:
+    """Return the condition with which all values of a step stay, and the formulas of the values otherwise."""
+    conditions: set[Node] = set()
+    found: list[Node] = []
+    for carry, result in zip(body.carries, body.results, strict=True):
+        if result.op.name != "where":
+            return None
+        condition, yes, no = result.args
+        if yes is carry and condition.op.name != "not_":
+            conditions.add(condition)
+            found.append(no)
+        elif no is carry:
+            conditions.add(OPS["not_"](condition))
+            found.append(yes)
+        else:
+            return None
+    condition = conditions.pop()
+    if conditions or condition.shape or set(body.carries).isdisjoint(topological([condition])):
+        return None
+    return condition, found
+
+
+def _over_names(
+    node: Node,
+    results: Sequence[Node],
+    names: Sequence[CarryName],
+    text: Callable[[Node], str],
+    letter: str,
+    ahead: int,
+) -> list[Node]:
+    """Return formulas of the body, for the step that computes the position; ``ahead`` is 1 for the step after it."""
     _, reverse, body = node.params
     carries, rows = len(body.carries), len(body.rows)
     given = node.args[carries:]
     t = symbol(Declaration(letter, INT))
-    before = letter if reverse else f"{letter}-1"
+    start = _first_step(node, names) - 1
 
     def marked(spelled: str, like: Node) -> Node:
         return symbol(Declaration(spelled, INT if like.dtype == "int" else REAL, like.shape))
 
-    values = {c: marked(f"{name}[{before}]", c) for name, c in zip(names, body.carries, strict=True)}
+    values: dict[Node, Node] = {}
+    for name, carry in zip(names, body.carries, strict=True):
+        before = name.back if reverse else name.first - start - name.back - 1 + ahead
+        values[carry] = marked(f"{name.name}[{position_text(letter, before)}]", carry)
     for row, x in zip(body.rows, given[:rows], strict=True):
         if _counts_rows(x):
-            first = _first_count(x)
+            first = _first_count(x) + ahead - start
             values[OPS["add"](row, as_node(1 - first))] = t
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
         else:
             base, at = sliced_rows(x)
-            values[row] = marked(f"{text(base)}[{_position(letter, size_sum([at, -1]))}]", row)
+            values[row] = marked(
+                f"{text(base)}[{position_text(letter, size_sum([at, ahead - start - 1]))}]", row
+            )
     values |= dict(zip(body.operands, given[rows:], strict=True))
-    return [_without_division(r) for r in substitute(body.results, values)]
+    return [_without_division(r) for r in substitute(results, values)]
 
 
 def _without_division(x: Node) -> Node:
@@ -157,7 +255,7 @@ def _without_division(x: Node) -> Node:
     return x.args[0] if whole else x
 
 
-def bare_length(length: Size) -> Size:
+def _bare(length: Size) -> Size:
     """Return the size of which a length is the maximum with 0: the reader takes it again."""
     if isinstance(length, Extent) and len(length.terms) == 1:
         ((monomial, c),) = length.terms
@@ -167,7 +265,8 @@ def bare_length(length: Size) -> Size:
     return length
 
 
-def _position(letter: str, offset: Size) -> str:
+def position_text(letter: str, offset: Size) -> str:
+    """Return a position some steps from that of the step: t-1."""
     if offset == 0:
         return letter
     text = size_text(offset)
@@ -181,7 +280,8 @@ def sliced_rows(x: Node) -> tuple[Node, Size]:
         whole = (None, None, 1)
         begin = 0 if first[0] is None else first[0]
         if first[2] == 1 and all(o == whole for o in others) and not (isinstance(begin, int) and begin < 0):
-            return x.args[0], begin
+            array, further = sliced_rows(x.args[0])
+            return array, size_sum([begin, further])
     return x, 0
 
 

@@ -11,12 +11,13 @@ There are four ops that only kernels use, on stacks of matrices with n rows:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from typing import Any
 
 from symgrad.ir.graph import Node, Op, as_node, internal_op, number
-from symgrad.ir.op import Structure
+from symgrad.ir.op import Loop, Structure
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ops.array.contraction import adjoint, einsum, sum_over
@@ -49,19 +50,37 @@ _STRUCTURE: Structure[Node] = Structure(
 )
 
 
-def _op(name: str, doc: str, parameters: tuple[str, ...], arity: int, shape: Callable[..., Shape]) -> Op:
+def kernel_op(
+    name: str,
+    doc: str,
+    parameters: tuple[str, ...],
+    arity: int,
+    shape: Callable[..., Shape],
+    native: Loop | None = None,
+) -> Op:
+    """Return an op that only kernels use.
+
+    Args:
+        name: its name.
+        doc: what it computes.
+        parameters: the names of its static parameters.
+        arity: the number of its arguments; 0 for any number.
+        shape: the rule of its shape.
+        native: how kernels compute it; None for a call or a loop of its own.
+    """
     return internal_op(
         name,
         doc,
         _only_in_kernels,
         parameters=parameters,
-        takes=("number",) * arity,
+        takes=("number",) * max(arity, 1),
         shape=shape,
         push=_only_in_kernels,
         pull=_only_in_kernels,
-        structure=_STRUCTURE,
+        structure=replace(_STRUCTURE, native=native),
         cost=FUNCTION_COST,
         precedence=9,
+        variadic=arity == 0,
     )
 
 
@@ -83,11 +102,13 @@ def _work_shape(shapes: tuple[Shape, ...]) -> Shape:
     return (*lead, size_product([WORKSPACE, rows]), columns)
 
 
-_LU = _op("lu", "factors of matrices, by elimination with exchanges of rows", (), 1, _lu_shape)
-_PIVOTS = _op("pivots", "the diagonals of the right factors, signed", (), 1, _pivots_shape)
-_SOLVE = _op("lu_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape)
+_LU = kernel_op("lu", "factors of matrices, by elimination with exchanges of rows", (), 1, _lu_shape)
+_PIVOTS = kernel_op("pivots", "the diagonals of the right factors, signed", (), 1, _pivots_shape)
+_SOLVE = kernel_op("lu_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape)
 
-EXPONENTIAL = _op("exponential", "exponentials of matrices, with room to compute them", (), 1, _work_shape)
+EXPONENTIAL = kernel_op(
+    "exponential", "exponentials of matrices, with room to compute them", (), 1, _work_shape
+)
 """The op that computes the exponential of a matrix."""
 
 FACTORS = frozenset({"lu", "pivots", "lu_solve", "exponential"})

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
-from symgrad.ir.body import carry_values
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for
 from symgrad.ir.sizes import names_of
@@ -107,6 +107,13 @@ def latex_lines(
         arrays: as for `latex`.
         fresh: new names for parts.
     """
+    kept = {*(names or {}), *arrays}
+    _, lags = with_lags([node], kept)
+    if lags:
+        (node, *keys), lags = with_lags([node, *(names or {}), *(spelled or {})], kept)
+        split = len(names or {})
+        names = dict(zip(keys[:split], (names or {}).values(), strict=True))
+        spelled = dict(zip(keys[split:], (spelled or {}).values(), strict=True))
     texts = names or {}
     named = {n: name for n, name in texts.items() if n.op is not NUMBER or name.isidentifier()}
     # Named nodes are not entered: their text may be exponentially longer than their graph.
@@ -114,7 +121,7 @@ def latex_lines(
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
     sized = (n for n in order if n.shape or (n.params and not n.op.pointwise and n.op is not CONSTANT))
     sizes = sorted({name for n in sized for name in names_of(n.shape, *n.params)})
-    own = _named_recurrences(order, named, {*read, *sizes, *beside}, arrays)
+    own = _named_recurrences(order, named, {*read, *sizes, *beside}, arrays, lags)
     called = [name for names in own.values() for name in names]
     glyphs = Glyphs([*read, *sizes, *called], beside, called)
     written = Texts(glyphs)
@@ -139,17 +146,18 @@ def latex_lines(
         if n in written:
             continue
         if n in own:
+            some = lags.get(n, ())
             lines += recurrence_rows(
                 n,
-                own[n],
+                carry_names(own[n], some),
                 glyphs,
                 lambda x: written[x][0],
                 lambda r, more: latex_lines(r, None, {**written, **more}, beside, fresh=fresh),
                 letter_for({*read, *sizes, *beside, *called}),
             )
-            for carry, name in zip(carry_values(n), own[n], strict=True):
-                written[carry] = (with_accent(glyphs.name(name)), ATOM)
-                written.opaque.add(carry)
+            for array, name in zip(named_arrays(n, some), own[n], strict=True):
+                written[array] = (with_accent(glyphs.name(name)), ATOM)
+                written.opaque.add(array)
             if n in written:
                 continue
         text, rank = _write(n, written)
@@ -169,7 +177,11 @@ def latex_lines(
 
 
 def _named_recurrences(
-    order: Iterable[Node], named: Mapping[Node, str], taken: set[str], arrays: Mapping[Node, str]
+    order: Iterable[Node],
+    named: Mapping[Node, str],
+    taken: set[str],
+    arrays: Mapping[Node, str],
+    lags: Mapping[Node, Sequence[Lags]],
 ) -> dict[Node, list[str]]:
     """Return the names of the carries of each recurrence."""
     called = dict(named)
@@ -177,8 +189,9 @@ def _named_recurrences(
     for node in order:
         if is_recurrence(node):
             new = names_for(node, called, taken)
-            found[node] = [arrays.get(c) or name for c, name in zip(carry_values(node), new, strict=True)]
-            called.update(zip(carry_values(node), found[node], strict=True))
+            values = named_arrays(node, lags.get(node, ()))
+            found[node] = [arrays.get(v) or name for v, name in zip(values, new, strict=True)]
+            called.update(zip(values, found[node], strict=True))
     return found
 
 

@@ -92,7 +92,7 @@ def with_accent(name: str) -> str:
     return name if found is None else rf"\{found[2]}{{{found[1]}}}"
 
 
-_NAMED = re.compile(r"(\\?[a-zA-Z]+(?:\{[^{}]*\})?)(?:_\{((?:[^{}:]|\{[^{}]*\})*)\})?")
+_NAMED = re.compile(r"(\\?[a-zA-Z]+(?:\{[^{}\d][^{}]*\})?)(?:_\{((?:[^{}:]|\{[^{}]*\})*)\})?")
 
 
 def entry_text(name: str, position: str) -> str:

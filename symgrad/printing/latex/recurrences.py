@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.literals import ATOM
-from symgrad.ir.notation.recurrences import bare_length, step_formulas
+from symgrad.ir.notation.recurrences import CarryName, position_text, step_formulas, step_places
 from symgrad.ir.traverse import topological
 from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, entry_text, with_accent
@@ -14,7 +14,7 @@ from symgrad.printing.latex.pieces import Written, entry_text, with_accent
 
 def recurrence_rows(
     node: Node,
-    names: Sequence[str],
+    names: Sequence[CarryName],
     glyphs: Glyphs,
     text: Callable[[Node], str],
     step: Callable[[Node, Mapping[Node, Written]], tuple[list[str], str]],
@@ -31,8 +31,7 @@ def recurrence_rows(
             of its parts.
         letter: the name of the position.
     """
-    length, reverse, _ = node.params
-    end = glyphs.size(bare_length(length))
+    places = step_places(node, names)
     marks: dict[str, str] = {}
 
     def marked(x: Node) -> str:
@@ -41,18 +40,26 @@ def recurrence_rows(
         marks[mark] = text(x)
         return mark
 
-    formulas = step_formulas(node, names, marked, letter)
+    formulas, condition = step_formulas(node, names, marked, letter)
     spelled: dict[Node, Written] = {}
-    for symbol in topological(formulas):
+    for symbol in topological([*formulas, *([condition] if condition is not None else [])]):
         name = symbol.name if symbol.op is SYMBOL else ""
         if name.endswith("]"):
             array, _, place = name[:-1].partition("[")
             spelled[symbol] = (entry_text(marks.get(array) or with_accent(glyphs.name(array)), place), ATOM)
-    first, now = (end, f"{letter}-1") if reverse else ("0", letter)
-    own = [with_accent(glyphs.name(name)) for name in names]
-    rows = [f"{entry_text(name, first)} &= {text(s)}" for name, s in zip(own, node.args, strict=False)]
-    for name, formula in zip(own, formulas, strict=True):
-        parts, result = step(formula, spelled)
-        rows += [*parts, f"{entry_text(name, now)} &= {result}"]
-    span = rf"{end}, \dots, 1" if reverse else rf"1, \dots, {end}"
-    return [*rows[:-1], rf"{rows[-1]}, \quad {letter} = {span}"]
+
+    def entry(k: int, place: str) -> str:
+        return entry_text(with_accent(glyphs.name(names[k].name)), place)
+
+    rows = [f"{entry(k, glyphs.size(at))} &= {text(node.args[k])}" for k, at in places.starts]
+    for k, at in places.after.items():
+        parts, result = step(formulas[k], spelled)
+        rows += [*parts, f"{entry(k, position_text(letter, at))} &= {result}"]
+    first, end = map(glyphs.size, places.ends)
+    span = f"{letter} = " + (rf"{end}, \dots, {first}" if node.params[1] else rf"{first}, \dots, {end}")
+    if condition is not None:
+        word, shown = ("while", condition.args[0]) if condition.op.name == "not_" else ("until", condition)
+        parts, holds = step(shown, spelled)
+        rows[-1:] = [*parts, rows[-1]]
+        span = rf"\text{{{word} }} {holds},\ \text{{at most }} {glyphs.size(places.length)}"
+    return [*rows[:-1], rf"{rows[-1]}, \quad {span}"]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from symgrad.ir.body import carry_values
 from symgrad.ir.composite import form_of
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import ATOM, MUL
-from symgrad.ir.notation.recurrences import letter_for
+from symgrad.ir.notation.recurrences import CarryName, letter_for
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.types import Declaration
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_formulas import NamedFormulas, lines_below
 from symgrad.printing.latex.expressions import fresh_names, latex, latex_lines, word_call
@@ -71,10 +69,9 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
     spelled = spelled_latex(found.spelling, slopes, beside)
     fresh = fresh_names(glyphs)
 
-    def loop_rows(node: Node, names: Sequence[str], taken: set[str]) -> list[str]:
-        named = Glyphs([*read, *names], beside)
-        for name, c in zip(names, carry_values(node), strict=True):
-            spelled[symbol(Declaration(name, shape=c.shape))] = with_accent(named.name(name)), ATOM
+    def loop_rows(node: Node, names: Sequence[CarryName], own: Sequence[Node], taken: set[str]) -> list[str]:
+        named = Glyphs([*read, *(s.name for s in own)], beside)
+        spelled.update((s, (with_accent(named.name(s.name)), ATOM)) for s in own)
         return recurrence_rows(
             node,
             names,

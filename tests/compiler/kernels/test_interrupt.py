@@ -143,6 +143,40 @@ def test_kernels_that_would_take_hours(batch):
     assert printed(code, timeout=300, quiet=False) == "done\n"
 
 
+_STEPS = """
+import signal, time
+import symgrad as sg
+
+def interrupt(signum, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+x = sg.symbols("x")
+inner = lambda _, a: sg.fori_loop(0, 100_000, lambda _, b: sg.sin(b) + x, a)
+lanes = lambda _, a: a + sg.sum(sg.sin(a*sg.arange(100_000)))
+for step in (inner, lanes):
+    kernel = sg.compile(sg.fori_loop(0, 1_000_000, step, x), [x], threads=1)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    begun = time.perf_counter()
+    try:
+        kernel(0.5)
+        print("ended")
+    except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        took = time.perf_counter() - begun
+        if took > 60:
+            print(took)
+few = sg.compile(sg.fori_loop(0, 3, lambda _, b: sg.sin(b) + x, x), [x])
+print(abs(few(0.5) - sg.fori_loop(0, 3, lambda _, b: sg.sin(b) + x, x)(x=0.5)) < 1e-15)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer here")
+def test_recurrences_that_would_take_hours():
+    """Loops inside loops, and steps with arrays."""
+    assert printed(_STEPS, timeout=300, quiet=False) == "True\n"
+
+
 _IN_LLVM = """
 import os, signal, threading, time
 import symgrad as sg

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import symgrad as sg
 from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.lowering.arrays.contractions import is_product_of_matrices
 from symgrad.compiler.lowering.arrays.index import Index, flat, loop, shifted, total
@@ -10,7 +11,7 @@ from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import size_product
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
 from symgrad.ops.array import indexing
 from symgrad.ops.array.contraction import contract, sum_over
@@ -147,3 +148,25 @@ def test_what_an_output_is_computed_from_is_in_the_output() -> None:
     a, b = tensor("A", "n", "k"), tensor("B", "k", "m")
     made = plan([OPS["exp"](contract([a, b], [(0, 1), (1, 2)], (0, 2)))])
     assert not made.memory.slots
+
+
+def test_products_of_rows_are_computed_for_all_steps_at_once() -> None:
+    p = sg.parse(
+        "x : real[T, m]; h0 : real[n]; W : real[n, n]; U : real[n, m]; b : real[n]\n"
+        "h[0] = h0\nh[t] = tanh(W@h[t-1] + U@x[t-1] + b) for t in 1..T\nloss = sum(h[T]**2)"
+    )
+    loss = p["loss"].node
+    value = plan([loss])
+    (body,) = value.bodies.values()
+    both = plan(value_and_gradients(loss, [p["W"].node]))
+    forward, backward = both.bodies.values()
+    # What each step multiplies by depends on the step before: by h[t-1], or by h_bar[t].
+    for one in (body, forward, backward):
+        assert [n.op.name for n in topological(one.outputs)].count("einsum") == 1
+    assert sum(isinstance(s, LibraryCall) and s.node.op.name == "einsum" for s in value.steps) == 1
+
+
+def test_a_sum_of_parts_multiplies_a_matrix_along_its_rows() -> None:
+    p = sg.parse("W : real[8, 6]; g : real[4]\nr = W.T@(pad(g, (0, 4)) + pad(g**2, (4, 0)))")
+    (nest,) = (s for s in nests(plan([p["r"].node])) if s.loops == (8, 6))
+    assert nest.inner == 1

@@ -116,19 +116,34 @@ MEANINGS = [
         r"h_{1,0} = 0 \\ h_{1,t} = a h_{1,t-1} + t, \quad t = 1, \dots, 4 \\ h_{1,4}",
         "h[0] = 0\nh[t] = a*h[t-1] + t for t in 1..4\nh[4]",
     ),
+    (
+        r"z_0 = a \\ z_k = z_{k-1} - \frac{z_{k-1}^2 - a}{2 z_{k-1}} \text{ until } |z_k^2 - a| < 10^{-3}, "
+        r"\text{ at most } 50 \\ z_{50}",
+        "z[0] = a\nz[k] = z[k-1] - (z[k-1]**2 - a)/(2*z[k-1]) until abs(z[k]**2 - a) < 1/1000, at most 50\nz[50]",
+    ),
+    (
+        r"w_{k+1} = w_k + x_k, \quad \text{while } w_k \le x_k, \ \text{at most } T \\ w_T",
+        "w[0] = w0\nw[k+1] = w[k] + x[k] until not w[k] <= x[k], at most T\nw[T]",
+    ),
+    (
+        r"z_3 = 1 \\ d_3 = 1 \\ d_k = \frac{v}{3} \\ v = z_{k-1} a \\ z_k = z_{k-1} + d_k"
+        r"\text{ until } z_k > 2 \vee d_k > 1, \text{ at most } 4 \\ z_5 + d_4",
+        "z[0] = 1; d[0] = 1\nv = z[k-1]*a; d[k] = v/3; z[k] = z[k-1] + d[k] "
+        "until z[k] > 2 or d[k] > 1, at most 4\nz[2] + d[1]",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("latex", "text"), MEANINGS)
 def test_meanings(latex: str, text: str) -> None:
-    declared = "x : real[T]; a : real"
+    declared = "x : real[T]; a, w0 : real"
     found = sg.read_latex(latex, declared).expr
     assert_same_values(found, sg.parse(f"{declared}\n{text}").last)
 
 
 # Formulas after `x : real[T]; a, h1 : real`, and what the message says.
 REFUSED = [
-    (r"h_0 = 1 \\ h_t = a h_{t-1} + x_t - x_{t-1}, \quad t = 1, \dots, T \\ h_T", "is -1 in the first step"),
+    (r"h_0 = 1 \\ h_t = a h_{t-1} + x_t - x_{t-1}, \quad t = 1, \dots, T \\ h_T", "is -1 for t = 1"),
     (
         r"h_0 = 1 \\ h_t = a h_{t-1} + x_{t-1}, \quad t = 1, \dots, T \\ \sum_{t=1}^{T} x_t",
         "leads outside an axis",
@@ -151,6 +166,20 @@ REFUSED = [
     (
         r"h_0 = 0 \\ h_t = \operatorname{cumsum}(h_{t-1}), \quad t = 1, \dots, 4 \\ h_4",
         "may have the shapes (T) or (m) or (n)",
+    ),
+    (r"z_k = \frac{z_{k-1}}{2} \text{ until } z_k < 1, \text{ at most } 5 \\ z_5", "'z' has no first value"),
+    (
+        r"z_0 = 1 \\ z_k = \frac{z_{k-1}}{2} \text{ until } z_k, \text{ at most } 5 \\ z_5",
+        "'z_k' is no condition",
+    ),
+    (
+        r"z_0 = 1 \\ z_k = z_{k-1} + v_k \\ v_k = 2 z_{k-1} \text{ until } v_k > 9, \text{ at most } 5 \\ z_5",
+        "'v' has no first value",
+    ),
+    (r"z_0 = 1 \\ z_k = \frac{z_{k-1}}{2} \text{ until } a < 1, \text{ at most } 5 \\ z_5", "reads no value"),
+    (
+        r"z_0 = 1 \\ z_k = z_{k-1} + x_k \text{ until } z_k > x_k, \text{ at most } T \\ z_T",
+        "is -1 for k = 1",
     ),
     (r"t = 1, \dots, 5", "dots stand for what only a reader can guess"),
 ]

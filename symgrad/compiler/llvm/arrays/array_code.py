@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.compiler.llvm.arrays.array_loop import register_driver
 from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, RunnableArrays, serialize_program
 from symgrad.compiler.llvm.arrays.interrupt_checks import interrupt_items
-from symgrad.compiler.llvm.arrays.library.loops_of_steps import write_loop_of_steps
+from symgrad.compiler.llvm.arrays.library.loops_of_steps import LoopWriter
 from symgrad.compiler.llvm.arrays.library.lu_factors import factor_text
 from symgrad.compiler.llvm.arrays.library.matrix_products import product_items, product_name, register_product
 from symgrad.compiler.llvm.arrays.library.scans_and_products import product_dispatch_text, write_call
@@ -29,7 +29,7 @@ from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.arrays.nests import Nest
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns
-from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
+from symgrad.compiler.lowering.arrays.plan import Plan, is_loop, plan_arrays
 from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, names_of, parts_of, size_product, unsure_lengths
@@ -166,8 +166,11 @@ def _module(
             if isinstance(step, Nest):
                 NestWriter(fn, step, part.passes[step], part.memory, part.selection.tasks).write()
             elif step.node in part.bodies:
-                body = prefix[id(part.bodies[step.node])]
-                write_loop_of_steps(fn, step.node, part.memory, f"@{body}{RUN}")
+                body = part.bodies[step.node]
+                code = f"@{prefix[id(body)]}{RUN}"
+                LoopWriter(fn, step.node, part.memory).write_calls(code, body.scratch)
+            elif is_loop(step.node):
+                LoopWriter(fn, step.node, part.memory).write_scalars()
             else:
                 write_call(fn, step.node, part.memory)
             products |= fn.products

@@ -14,8 +14,12 @@ from symgrad.compiler.llvm.arrays.step_writer import StepWriter
 from symgrad.compiler.llvm.arrays.symbol_names import STOPPED
 from symgrad.compiler.llvm.text.module import FunctionDeclaration, Global, Item
 from symgrad.compiler.llvm.text.opcodes import Opcode
+from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.index import flat
 from symgrad.compiler.lowering.arrays.nests import Nest
+from symgrad.ir.body import Body
+from symgrad.ir.sizes import size_product
+from symgrad.ir.traverse import topological
 
 _VALUES_BETWEEN_CHECKS = 2**27
 """The number of values that are computed between two checks, which takes from some hundredths of a second to some
@@ -57,9 +61,16 @@ def check_in_lanes(fn: StepWriter, counter: str) -> None:
     _check_every(fn, counter, _LANES, str(_LANES))
 
 
+def check_in_steps(fn: StepWriter, counter: str, body: Body) -> None:
+    """Check every `_ROWS` steps of a recurrence, whose number is the counter."""
+    values = sum(estimate(size_product(n.shape)) for n in topological(body.results))
+    _check_every(fn, counter, _ROWS, str(_ROWS * min(values, _LANES)))
+
+
 def _check_every(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     fn.asks = True
-    count, tired, leave, go = (fn.label(name) for name in ("count", "tired", "leave", "go"))
+    names = "count", "tired", "leave", "again", "go"
+    count, tired, leave, again, go = map(fn.label, names)
     less, store = (
         Opcode.compare("icmp", "slt", "i64"),
         f"store atomic i64 %s, ptr {_COUNTDOWN} monotonic, align 8",
@@ -73,9 +84,13 @@ def _check_every(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     fn.put(store, left)
     fn.branch(fn.put(less, left, "0", name=f"%{count}.done"), tired, go)
     fn.start(tired)
-    fn.put(store, str(_VALUES_BETWEEN_CHECKS))
     stopped = fn.put(Opcode.call("i32", f"@{STOPPED}"), name=f"%{tired}.stopped")
-    fn.branch(fn.put(Opcode.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, go)
-    fn.start(leave)
+    fn.branch(
+        fn.put(Opcode.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, again
+    )
+    fn.start(leave)  # the count stays used up, so that the loops around this one end at their next check
     fn.put(Opcode.ret())
+    fn.start(again)
+    fn.put(store, str(_VALUES_BETWEEN_CHECKS))
+    fn.jump(go)
     fn.start(go)

@@ -20,6 +20,9 @@ from symgrad.ir.sizes import Shape
 _LOOK_BACK = 16
 """A task may join a nest among the last steps, as many as this."""
 
+_LINE = 8
+"""The numbers in a line of the cache."""
+
 _LARGEST = 400
 """The largest number of members of a nest; code size and register pressure grow with it."""
 
@@ -248,14 +251,15 @@ def _order(task: Task, needs: _Needs) -> list[int]:
     count = len(task.loops)
     if count == 0:
         return []
-    score = [0.0] * count
     touched = [flat(p, n.shape) for n, p in needs.values] + [i for _, i in needs.memory]
     if not task.reduced:
         touched += [flat(task.place, task.shape)] * 2
-    for index in touched:
-        for k, c in index.terms:
-            score[k] += len(index.terms) * (1.0 if c == 1 else -0.5)
-    inner = max(range(count), key=lambda k: (score[k], k))
+    # In each iteration of the inner loop an array costs one load, a strided one the load of a line of the cache.
+    cost = [
+        sum(1 if c == 1 else _LINE for index in touched for j, c in index.terms if j == k)
+        for k in range(count)
+    ]
+    inner = min(range(count), key=lambda k: (cost[k], -k))
     outer = [k for k in range(count) if k != inner]
     return [*(k for k in outer if k not in task.reduced), *(k for k in outer if k in task.reduced), inner]
 

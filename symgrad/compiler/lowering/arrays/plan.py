@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from functools import reduce
 
 from symgrad.compiler.lowering.arrays.axes import choose_axis_order
+from symgrad.compiler.lowering.arrays.loops import last_values, with_loops
 from symgrad.compiler.lowering.arrays.memory import Memory, plan_memory
 from symgrad.compiler.lowering.arrays.nests import ArrayTask, Nest, group
 from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, fuse_outer_loops
 from symgrad.compiler.lowering.arrays.passes import Passes, plan_passes
+from symgrad.compiler.lowering.arrays.row_products import with_row_products
 from symgrad.compiler.lowering.arrays.tasks import Selection, select
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_product, size_sum
+from symgrad.ir.traverse import topological
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Plan:
         memory: the place of every array.
         selection: the nodes with arrays or loops.
         outputs: the outputs, in the smaller vocabulary of lowering.
-        bodies: the plan of one step of each loop of steps.
+        bodies: the plan of one step of each loop of steps that computes with arrays.
     """
 
     steps: list[ArrayTask]
@@ -53,6 +56,11 @@ class Plan:
             yield from body.nested()
 
 
+def is_loop(node: Node) -> bool:
+    """Tell whether a node is a loop of steps."""
+    return node.op.structure is not None and isinstance(node.op.structure.native, Loop)
+
+
 def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     """Plan an array program.
 
@@ -60,8 +68,8 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         outputs: the outputs.
         inputs: the symbols, in the order of the arguments.
     """
-    # The smaller vocabulary comes first, since all later passes handle only its ops.
-    small = to_normal_form(outputs)
+    # The smaller vocabulary comes early, since all later passes handle only its ops.
+    small = to_normal_form(with_loops(with_row_products(outputs)))
     # Axes come before memory: a transposed array is a new array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
     # Stored values come before loops: the loops of stored values compute all other values where they are read.
@@ -76,8 +84,11 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     bodies = {
         node: plan_arrays(node.params[-1].results, node.params[-1].symbols)
         for node in selection.order
-        if node.op.structure is not None and isinstance(node.op.structure.native, Loop)
+        if is_loop(node) and any(n.shape for n in topological(node.params[-1].results))
     }
-    private = {node: body.scratch for node, body in bodies.items()}
+    # The values of two steps are in memory at once: those that a step reads, and those that it computes.
+    private = {
+        node: size_sum([body.scratch, size_product([2, last_values(node)])]) for node, body in bodies.items()
+    }
     memory = plan_memory(steps, turns, passes, selection, inputs, results, private)
     return Plan(steps, turns, passes, memory, selection, results, bodies)

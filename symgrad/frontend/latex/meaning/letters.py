@@ -30,8 +30,8 @@ from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.terms import Dots, NoneLiteral, Section, Term, Token
 from symgrad.ir.graph import OPS, Node, constant, number, symbol
 from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import short_text
-from symgrad.ir.notation.recurrences import counts_steps
 from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
@@ -83,7 +83,7 @@ class LetterRules(ProgramReader):
         verbatim = (name.replace("\\_", "_") for name in _VERBATIM.findall(source.text))
         self.known = KnownNames([*given, *sorted(self.sizes)], verbatim, spell=strict)
         self.bound: dict[str, BoundIndex] = {}
-        self.firsts = {n: 0 for n in given.values() if counts_steps(n)}
+        self.firsts = {n: 0 for n in given.values() if loop_of(n) is not None}
         """The number of the first entry along the first axis, of arrays whose positions have numbers."""
         self.around = source.text
         """The text of which the formula is a part, or all of it: a letter means here what it means elsewhere in the

@@ -38,7 +38,9 @@ def reading_order(
             [
                 definition[key]
                 for tree in trees_in(line.sides)
-                for key in {key_of(tree), key_of(without_power(tree))}
+                for key in {
+                    key_of(part) for part in (tree, without_power(tree), *(entry_name(tree) or ())[:1])
+                }
                 if key in definition and key not in mine
             ]
             for line, mine in zip(block, own, strict=True)

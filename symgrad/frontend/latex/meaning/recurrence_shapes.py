@@ -16,7 +16,7 @@ from symgrad.frontend.limits import FIRST_SHAPES
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.notation.literals import size_text
 from symgrad.ir.shapes import broadcast_shapes
-from symgrad.ir.sizes import Shape
+from symgrad.ir.sizes import Shape, Size
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import ShapeError
 
@@ -42,7 +42,7 @@ class RecurrenceShapes(FormulaRules):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.lowest: dict[str, int] = {}
+        self.lowest: dict[str, Size] = {}
 
     def give_shapes(self, steps: Sequence[StepDefinition], loop: StepRange) -> None:
         """Replace first values that are numbers by arrays where the steps need these.

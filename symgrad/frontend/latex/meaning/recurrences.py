@@ -1,17 +1,19 @@
 r"""Recurrences in LaTeX: h_0 = 0, and h_t = \tanh(W h_{t-1} + U x_t), \quad t = 1, \dots, T.
 
-The lines of one step stand before their range, in any order. A name of these lines that is read at its own position
-only is computed in each step, and needs no first value. Positions of the values that a recurrence computes are the
-numbers in the text. Rows of other arrays are counted from 0 or from 1, as their lengths require.
+The lines of one step stand before their range, or before the condition that ends a search, in any order. A name of
+these lines that is read at its own position only is computed in each step, and needs no first value unless a condition
+may end the steps. Positions of the values that a recurrence computes are the numbers in the text. Rows of other arrays
+are counted from 0 or from 1, as their lengths require.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange, step_offset
+from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange, position_offset
 from symgrad.frontend.expressions.recurrences import StepDefinition
+from symgrad.frontend.indices import array_over_range
 from symgrad.frontend.latex.meaning.names import entry_name, spelled_name, without_power
 from symgrad.frontend.latex.meaning.recurrence_shapes import RecurrenceShapes
 from symgrad.frontend.latex.meaning.step_lines import (
@@ -25,7 +27,7 @@ from symgrad.frontend.latex.meaning.step_lines import (
 from symgrad.frontend.latex.syntax.tree import LatexLine, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.frontend.tokens.terms import Term, Token
-from symgrad.ir.graph import SYMBOL, Node, size_node, symbol
+from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.notation.recurrences import recurrence_of
 from symgrad.ir.sizes import Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import INT, Declaration
@@ -50,21 +52,22 @@ class LatexRecurrenceRules(RecurrenceShapes):
     def _formula(self, written: Tree) -> Term:
         return self.read(written)
 
-    def _number_positions(self, line: StepDefinition, lowest: Size) -> None:
-        self.lowest[str(line.name)] = self._first_number(lowest, line.name)
-
-    def _first_number(self, lowest: Size, name: Token) -> int:
-        if isinstance(lowest, int):
-            return lowest
-        raise self.refuse(
-            "the number of the first position is no whole number",
-            Tree(name.start_pos, name.end_pos),
-            expected=r"t = 1, \dots, T",
-            cure="begin the range with a whole number",
-        )
+    def _number_positions(self, name: str, lowest: Size) -> None:
+        self.lowest[name] = lowest
 
     def _formula_end(self, line: StepDefinition) -> int:
         return line.formula.end
+
+    def _stop(self, reader: RecurrenceSteps, until: Tree) -> bool:
+        loop = self._loop_here
+        assert loop is not None
+        # The values before a step decide whether it is made.
+        first, last = (size_sum([end, -1]) for end in (loop.first, loop.last))
+        self._loop_here = replace(loop, first=first, last=last)
+        try:
+            return super()._stop(reader, until)
+        finally:
+            self._loop_here = loop
 
     def recurrence_lines(self, line: StepLines) -> None:
         """Read the lines of a recurrence."""
@@ -74,7 +77,6 @@ class LatexRecurrenceRules(RecurrenceShapes):
         for name, given in self.starts.items():
             for position, (token, value) in given.items():
                 self._refuse_two_values(name, position, token, value)
-        loop = self._range(line)
         arrays = {k: name for k, s in enumerate(line.steps) if (name := array_at(s.sides[0], line.letter))}
         own = {spelled_name(s.sides[0]) for s in line.steps}
         past = {
@@ -82,29 +84,39 @@ class LatexRecurrenceRules(RecurrenceShapes):
             for t in scripted_in([side for s in line.steps for side in s.sides[1:]])
             if spelled_name(without_power(t)) not in own and reads_letter(t.below or (), line.letter)
         }
-        kept = {k: name for k, name in arrays.items() if name in past or name in self.starts}
-        for k, name in kept.items():
-            if name not in self.starts:
-                self._use_declared_start(name, line.steps[k], loop)
-        loop = self._in_direction(loop, line.steps, kept)
+        kept = {
+            k: _definition(line.steps[k], entry=True)
+            for k, name in arrays.items()
+            if name in past or name in self.starts or line.until is not None
+        }
+        loop = self._range(line, [*kept.values()])
+        for step in kept.values():
+            if str(step.name) not in self.starts:
+                self._use_declared_start(step, loop)
+        loop = self.in_direction([*kept.values()], loop)
+        self._raise_error()
         order = step_order(line.steps)
         self._loop_here = loop
         if kept:
-            steps = [_definition(line.steps[k], entry=k in kept) for k in order]
+            steps = [kept.get(k) or _definition(line.steps[k], entry=False) for k in order]
             self.give_shapes(steps, loop)
             self.define_steps(steps, loop)
             self._raise_error()
-        for k, name in kept.items():
-            self._number_array(name, self.lowest[name], line.steps[k])
+        for step in kept.values():
+            self._number_array(step, self.lowest[str(step.name)])
         for k in order:
             if k in arrays and k not in kept:
-                self._define_rows(arrays[k], line.steps[k], loop)
+                self._define_rows(_definition(line.steps[k], entry=True), loop)
         self._loop_here = None
 
-    def _range(self, line: StepLines) -> StepRange:
-        letter = line.letter
-        first, *others, last = line.ends
-        loop = self.step_range(Token("NAME", letter.text, letter.start, letter.end), (first, last))
+    def _range(self, line: StepLines, steps: Sequence[StepDefinition]) -> StepRange:
+        letter = Token("NAME", line.letter.text, line.letter.start, line.letter.end)
+        first, *others = line.ends
+        if line.until is not None:
+            loop = self.search_range(letter, steps, line.until, first)
+        else:
+            *others, last = others
+            loop = self.step_range(letter, (first, last))
         self._raise_error()
         assert loop is not None
         for second in others:
@@ -117,55 +129,38 @@ class LatexRecurrenceRules(RecurrenceShapes):
                 )
         return loop
 
-    def _before_first(self, step: LatexLine, loop: StepRange) -> Size | None:
-        """Return the position before those that the steps of a line compute."""
-        found = entry_name(step.sides[0])
-        assert found is not None
-        before = size_sum([loop.first, 1 if loop.reverse else -1])
-        outer = self.local
-        self.local = {**outer, str(loop.name): Term(size_node(before), 0, 0)}
-        position = as_size(self.read(found[1]).node)
-        self.local = outer
-        return position
-
-    def _in_direction(
-        self, loop: StepRange, steps: Sequence[LatexLine], kept: Mapping[int, str]
-    ) -> StepRange:
-        """Return the range from the end at which the first values are given: t = 1, ..., T also means T, ..., 1."""
-        back = replace(loop, first=loop.last, last=loop.first, reverse=not loop.reverse)
-        for way in (loop, back):
-            if all(
-                self._before_first(steps[k], way) in self.starts.get(name, ()) for k, name in kept.items()
-            ):
-                return way
-        return loop
-
-    def _define_rows(self, name: str, step: LatexLine, loop: StepRange) -> None:
+    def _define_rows(self, line: StepDefinition, loop: StepRange) -> None:
         """Define the array of values that a line computes at each position from values that are known."""
-        position = symbol(Declaration(STEP, INT))
-        parts = entry_name(step.sides[0])
-        assert parts is not None
-        outer = self.local
-        self.local = {**outer, str(loop.name): Term(position, 0, 0)}
-        value = self.read(step.sides[1])
-        offset = step_offset(position, self.read(parts[1]).node)
-        self.local = outer
-        low = loop.last if loop.reverse else loop.first
-        token = Token("NAME", name, step.sides[0].start, step.sides[0].end)
-        first = self._first_number(low if offset is None else size_sum([low, offset]), token)
-        self._claim(token)
-        rows = RecurrenceSteps(loop, position, {}, [])
-        self.assign(token, self.build(rows.stacked, [value], value.start, value.end))
+        offset = self._offset(line, loop.name)
         self._raise_error()
-        self._number_array(name, first, step)
+        assert offset is not None
+        step = symbol(Declaration(STEP, INT))
+        outer = self.local
+        self.local = {**outer, str(loop.name): Term(step, 0, 0)}
+        value = self._formula(line.formula)
+        self.local = outer
+        self._claim(line.name)
+        rows = self.build(array_over_range, [value], value.start, value.end, step, loop.values)
+        self.assign(line.name, rows)
+        self._raise_error()
+        self._number_array(line, size_sum([loop.values.first, offset]))
 
-    def _number_array(self, name: str, first: int, line: LatexLine) -> None:
+    def _number_array(self, line: StepDefinition, first: Size) -> None:
         """Remember the number of the first position of an array that a line defines."""
+        name = str(line.name)
+        place = Tree(line.name.start_pos, line.name.end_pos)
+        if not isinstance(first, int):
+            raise self.refuse(
+                "the number of the first position is no whole number",
+                place,
+                expected=r"t = 1, \dots, T",
+                cure="begin the range with a whole number",
+            )
         self.known.add(name)
         if self.firsts.setdefault(self.defined[name], first) != first:
             raise self.refuse(
                 f"'{name}' has the values of another array, whose positions have other numbers",
-                line.sides[0],
+                place,
                 expected="the same numbers for the same values",
                 cure="number the positions of both from 0",
             )
@@ -190,13 +185,13 @@ class LatexRecurrenceRules(RecurrenceShapes):
                 cls=RedefinitionError,
             )
 
-    def _use_declared_start(self, name: str, step: LatexLine, loop: StepRange) -> None:
+    def _use_declared_start(self, line: StepDefinition, loop: StepRange) -> None:
         """Take a declared name as the first value: h0 for a recurrence of h without a line h_0 = ..."""
-        position = self._before_first(step, loop)
-        known = None if position is None else self._named_position(name, position)
+        position = self.before_first(line, loop)
+        known = None if position is None else self._named_position(str(line.name), position)
         if position is not None and known is not None:
-            token = Token("NAME", name, step.sides[0].start, step.sides[0].end)
-            self.starts[name] = {position: (token, self.named(known, step.sides[0]))}
+            value = self.named(known, Tree(line.name.start_pos, line.name.end_pos))
+            self.starts[str(line.name)] = {position: (line.name, value)}
 
     def _refuse_ambiguity(self, tree: Scripted, name: str) -> None:
         array = self.defined.get(array_name(tree) or "")
@@ -224,10 +219,9 @@ class LatexRecurrenceRules(RecurrenceShapes):
         if (axis == 0 and array in self.firsts) or not (loop or self.firsts):
             return super().first_entry(array, axis, place, tree)
         fixed = as_size(place)
-        offset = None if loop is None else step_offset(symbol(Declaration(STEP, INT)), place)
+        offset = None if loop is None else position_offset(place, symbol(Declaration(STEP, INT)))
         if loop is not None and offset is not None:
-            ends = (loop.last, loop.first) if loop.reverse else (loop.first, loop.last)
-            low, high = (size_sum([end, offset]) for end in ends)
+            low, high = (size_sum([end, offset]) for end in (loop.values.first, loop.values.last))
         elif fixed is not None and axis == 0 and fixed == array.shape[0]:
             low = high = fixed  # the position T of T rows
         else:

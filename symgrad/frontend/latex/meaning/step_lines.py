@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from symgrad.frontend.latex.meaning.names import entry_name, spelled_name, without_power
-from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import (
+    Bracket,
+    Chain,
+    Command,
+    LatexLine,
+    Negation,
+    Scripted,
+    Tree,
+    Word,
+)
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.support.traversal import postorder
@@ -21,13 +30,16 @@ class StepLines(LatexLine):
         starts: the lines of first values.
         steps: the lines of one step.
         letter: the letter of the position.
-        ends: the positions that are written: the first, perhaps the second, and the last one.
+        ends: the positions that are written: the first, perhaps the second, and the last one; of a search, the largest
+            number of steps.
+        until: the condition that ends a search.
     """
 
     starts: tuple[LatexLine, ...] = ()
     steps: tuple[LatexLine, ...] = ()
     letter: Word = field(default_factory=lambda: Word(0, 0, ""))
     ends: tuple[Tree, ...] = ()
+    until: Tree | None = None
 
     @property
     def defined(self) -> tuple[Tree, ...]:
@@ -47,25 +59,59 @@ def with_recurrences(lines: Sequence[LatexLine]) -> list[LatexLine]:
     found: list[LatexLine] = []
     k = 0
     while k < len(lines):
+        until = _condition_at(lines, k) if found else None
         span = _range_at(lines, k)
-        steps = [] if span is None else _last_steps(found, span[0])
+        if until is not None:
+            letter = _letter_of(found[-1])
+            span = None if letter is None else (letter, lines[k + 1].sides, k + 2)
+        steps = [] if span is None else _last_steps(found, span[0], until)
         if span is None or not steps:
             found.append(lines[k])
             k += 1
             continue
         letter, ends, k = span
-        found.append(_joined((), steps, letter, ends))
+        found.append(_joined((), steps, letter, ends, until))
     return _with_starts(found)
 
 
 def _joined(
-    starts: Sequence[LatexLine], steps: Sequence[LatexLine], letter: Word, ends: tuple[Tree, ...]
+    starts: Sequence[LatexLine],
+    steps: Sequence[LatexLine],
+    letter: Word,
+    ends: tuple[Tree, ...],
+    until: Tree | None,
 ) -> StepLines:
-    sides = tuple(line.sides[1] for line in (*starts, *steps))
+    sides = (*(line.sides[1] for line in (*starts, *steps)), *([until] if until is not None else []))
     first = steps[0]
     return StepLines(
-        sides, ("=",), first.start, ends[-1].end, first.explains, (*starts,), (*steps,), letter, ends
+        sides,
+        ("=",),
+        first.start,
+        ends[-1].end,
+        first.explains,
+        starts=(*starts,),
+        steps=(*steps,),
+        letter=letter,
+        ends=ends,
+        until=until,
     )
+
+
+def _condition_at(lines: Sequence[LatexLine], k: int) -> Tree | None:
+    r"""Return the condition that ends a search: \text{until } c, \text{at most } 50; None for other lines."""
+    line, *after = lines[k : k + 2]
+    bound = [(a.word, a.relations) for a in after]
+    if line.word not in ("until", "while") or bound != [("at most", ())]:
+        return None
+    whole = Chain(line.start, line.end, line.sides, line.relations) if line.relations else line.sides[0]
+    return whole if line.word == "until" else Negation(line.start, line.end, whole)
+
+
+def _letter_of(line: LatexLine) -> Word | None:
+    """Return the only letter in the subscript of a left side: the position, whose range a search does not tell."""
+    found = entry_name(line.sides[0])
+    letters = {t.text: t for t in trees_in(found[1:]) if _is_letter(t)} if found is not None else {}
+    return next(iter(letters.values())) if len(letters) == 1 else None
 
 
 def _range_at(lines: Sequence[LatexLine], k: int) -> tuple[Word, tuple[Tree, ...], int] | None:
@@ -99,8 +145,14 @@ def _is_dots(tree: Tree) -> bool:
     return isinstance(tree, Command) and tree.name in ("ldots", "dots", "cdots")
 
 
-def _last_steps(found: list[LatexLine], letter: Word) -> list[LatexLine]:
-    """Take the lines of a step from the end of a list: values at a position, and what they read at this position."""
+def _last_steps(found: list[LatexLine], letter: Word, until: Tree | None) -> list[LatexLine]:
+    """Take the lines of a step from the end of a list: values at a position, and what they read at this position.
+
+    Args:
+        found: the list.
+        letter: the letter of the position.
+        until: the condition of a search.
+    """
     begin = len(found)
     while begin and found[begin - 1].relations == ("=",) and not isinstance(found[begin - 1], StepLines):
         begin -= 1
@@ -113,12 +165,13 @@ def _last_steps(found: list[LatexLine], letter: Word) -> list[LatexLine]:
             values.append(k)
         elif name is not None and (
             any(reads_letter(t.below or (), letter) for t in scripted_in([right]))
-            or any(n in local for n in names_read(found[k]))
+            or any(n in local for n in names_read(found[k].sides[1:]))
         ):
             local[name] = k
     if len(found) - 1 not in values:
         return []
-    needed = postorder(values, lambda k: [local[n] for n in names_read(found[k]) if n in local])
+    values += [local[n] for n in names_read([until] if until is not None else []) if n in local]
+    needed = postorder(values, lambda k: [local[n] for n in names_read(found[k].sides[1:]) if n in local])
     steps = [found[k] for k in sorted(needed)]
     for k in sorted(needed, reverse=True):
         del found[k]
@@ -147,9 +200,9 @@ def array_at(tree: Tree, letter: Word) -> str | None:
     return None if found is None or not reads_letter(found[1:], letter) else spelled_name(found[0])
 
 
-def names_read(line: LatexLine) -> Iterator[str]:
-    """Yield the names with their subscripts that the right side of a line reads, whatever powers of them it reads."""
-    for tree in trees_in(line.sides[1:]):
+def names_read(trees: Sequence[Tree]) -> Iterator[str]:
+    """Yield the names with their subscripts in trees, whatever powers of them these read."""
+    for tree in trees_in(trees):
         yield from (n for n in (spelled_name(tree), spelled_name(without_power(tree))) if n is not None)
 
 
@@ -177,7 +230,7 @@ def _with_starts(lines: Sequence[LatexLine]) -> list[LatexLine]:
     found: list[LatexLine] = []
     for k, line in enumerate(lines):
         if isinstance(line, StepLines):
-            found.append(_joined(starts.get(k, ()), line.steps, line.letter, line.ends))
+            found.append(_joined(starts.get(k, ()), line.steps, line.letter, line.ends, line.until))
         elif k not in moved:
             found.append(line)
     return found
@@ -186,5 +239,5 @@ def _with_starts(lines: Sequence[LatexLine]) -> list[LatexLine]:
 def step_order(steps: Sequence[LatexLine]) -> list[int]:
     """Return the numbers of the lines of a step, each after the lines whose values at this step it reads."""
     known = {spelled_name(s.sides[0]): k for k, s in enumerate(steps)}
-    needs = [[known[n] for n in names_read(s) if known.get(n, k) != k] for k, s in enumerate(steps)]
+    needs = [[known[n] for n in names_read(s.sides[1:]) if known.get(n, k) != k] for k, s in enumerate(steps)]
     return postorder(range(len(steps)), needs.__getitem__)

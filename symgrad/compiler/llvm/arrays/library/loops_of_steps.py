@@ -1,90 +1,196 @@
-"""Write the loops of recurrences: each step calls the code of the body, with the addresses of its rows."""
+"""Write the loops of recurrences.
+
+The values of scalar carries stay in registers, and the formulas of a step are the code of the loop. A step with arrays
+is a function of its own, which is called with the addresses of its rows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from symgrad.compiler.llvm.arrays.library.scans_and_products import repeat
-from symgrad.compiler.llvm.arrays.nests.access import Storage, storage_of
+from symgrad.compiler.llvm.arrays.interrupt_checks import check_in_steps
+from symgrad.compiler.llvm.arrays.library.scans_and_products import Carried, carry_loop, repeat
+from symgrad.compiler.llvm.arrays.nests.access import Storage, first_lane, load_scalar, splat, storage_of
+from symgrad.compiler.llvm.arrays.nests.value_writer import write_op
 from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, StepWriter
+from symgrad.compiler.llvm.equations.builder import Value
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.arrays.memory import Memory
+from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.tasks import backing
 from symgrad.ir.body import Body
-from symgrad.ir.graph import Node
-from symgrad.ir.sizes import Shape, Size, size_product, size_sum
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.sizes import Size, size_product, size_sum
+from symgrad.ir.traverse import topological
 
 
-def write_loop_of_steps(fn: StepWriter, node: Node, memory: Memory, code: str) -> None:
-    """Write the function of one recurrence.
+class LoopWriter:
+    """Writes the function of one recurrence.
 
     Args:
         fn: the function to write to.
         node: the recurrence.
         memory: the memory plan.
-        code: the function of the body. Its arguments are tables like those of the program: addresses of the carries,
-            the rows, the operands and the results; sizes; and scratch memory.
     """
-    length, reverse, body = node.params
-    assert isinstance(body, Body)
-    carries, count = len(body.carries), len(body.rows)
-    starts, given = node.args[:carries], node.args[carries:]
-    storage = storage_of(memory.arrays[memory.array(node)], fn.real)
-    shapes = [c.shape for c in body.carries]
-    width = fn.size(size_sum(map(size_product, shapes)))
-    target = fn.base(memory.array(node))
-    steps = fn.size(length)
 
-    def base(x: Node) -> tuple[str, Storage]:
-        k = memory.array(backing(x))
-        return fn.base(k), storage_of(memory.arrays[k], fn.real)
+    def __init__(self, fn: StepWriter, node: Node, memory: Memory) -> None:
+        self.fn = fn
+        self.node = node
+        length, reverse, stored, body = node.params
+        assert isinstance(body, Body)
+        self.length, self.reverse, self.body = length, reverse, body
+        self.stored: Sequence[int] = stored
+        count = len(body.carries)
+        self.starts, given = node.args[:count], node.args[count:]
+        self.rows, self.operands = given[: len(body.rows)], given[len(body.rows) :]
+        self.storage = storage_of(memory.arrays[memory.array(node)], fn.real)
+        self.sizes = [size_product(c.shape) for c in body.carries]
+        self.offsets = {
+            k: size_sum(self.sizes[j] for j in range(k) if (j in self.stored) == (k in self.stored))
+            for k in range(count)
+        }
+        self.target = fn.base(memory.array(node))
+        self.steps = fn.size(self.length)
+        self.width = fn.size(size_sum(self.sizes[k] for k in self.stored))
+        self.others = [k for k in range(count) if k not in self.stored]
+        self.spare = "0"  # the number of values of one step that are not stored
+        self.two_steps = ""  # the address of these values, of two steps
+        self._memory = memory
 
-    table = fn.entry.emit_load(Opcode.alloca("ptr", len(body.symbols) + len(body.results)))
+    def write_calls(self, code: str, scratch: Size) -> None:
+        """Write a loop that calls the code of the body.
 
-    def set_address(r: BlockWriter, k: int, place: str) -> None:
-        r.do(Opcode.store("ptr"), place, r.address("ptr", table, str(k)))
+        Args:
+            code: the function of the body. Its arguments are tables like those of the program: addresses of the
+                carries, the rows, the operands and the results; sizes; and scratch memory.
+            scratch: the size of its scratch memory. The values that are not stored are behind it.
+        """
+        fn, body = self.fn, self.body
+        table = fn.entry.emit_load(Opcode.alloca("ptr", len(body.symbols) + len(body.results)))
 
-    for k, operand in enumerate(given[count:], len(body.carries) + count):
-        set_address(fn.entry, k, base(operand)[0])
-    first = fn.entry.mul(steps, width) if reverse else "0"
-    offsets = _offsets(shapes)
+        def set_address(r: BlockWriter, k: int, place: str) -> None:
+            r.do(Opcode.store("ptr"), place, r.address("ptr", table, str(k)))
 
-    def copy(source: str, kind: Storage, begin: str, i: str) -> None:
+        for k, operand in enumerate(self.operands, len(body.carries) + len(body.rows)):
+            set_address(fn.entry, k, self._base(operand)[0])
+        memory = fn.base(self._memory.scratch[self.node])
+        self.spare = fn.size(size_sum(self.sizes[k] for k in self.others))
+        self.two_steps = fn.entry.address("double", memory, fn.size(scratch))
+        for k, start in enumerate(self.starts):
+            self._copy(k, *self._base(start), self._places(fn.region(), "0")[1](k))
+
+        def step(i: str) -> None:
+            self._check(i)
+            r = fn.region()
+            row, before, after = self._places(r, i)
+            for k in range(len(self.sizes)):
+                set_address(r, k, before(k))
+                set_address(r, len(body.symbols) + k, after(k))
+            for k, stack in enumerate(self.rows):
+                set_address(r, len(body.carries) + k, self._row(r, stack, row)[0])
+            fn.put(Opcode.call("void", code, "ptr", "ptr", "ptr"), table, "%sizes", memory)
+
+        repeat(fn, self.steps, step)
+        for k in self.others:
+            r = fn.region()
+            self._copy(k, self._places(r, self.steps)[1](k), self.storage, self._last(r, k))
+
+    def write_scalars(self) -> None:
+        """Write a loop with the formulas of a step, which are scalars."""
+        fn, body, storage = self.fn, self.body, self.storage
+        results = to_normal_form(body.results)
+        order = [n for n in topological(results) if n.op is not SYMBOL]
         r = fn.region()
-        at = r.address(kind.element, source, i)
-        value = r.emit_load(Opcode.load(kind.element, kind.align), at)
-        if kind.kind == "int":
-            value = r.scalar(Opcode.convert("sitofp", "i64", storage.element), value)
-        to = r.address(storage.element, target, r.add(begin, i))
-        r.do(Opcode.store(storage.element, storage.align), value, to)
+        _, before, _ = self._places(r, "0")
+        first: list[tuple[str, str]] = []
+        for k, start in enumerate(self.starts):
+            value = first_lane(r, storage.element, r.convert(self._load(r, *self._base(start)), False).text)
+            if k in self.stored:
+                r.do(Opcode.store(storage.element, storage.align), value, before(k))
+            first.append((storage.element, value))
+        constants = {
+            symbol: self._load(fn.region(), *self._base(operand))
+            for symbol, operand in zip(body.operands, self.operands, strict=True)
+        }
 
-    for start, shape, offset in zip(starts, shapes, offsets, strict=True):
-        begin = fn.entry.add(first, fn.size(offset))
-        repeat(fn, fn.size(size_product(shape)), partial(copy, *base(start), begin))
-    scratch = fn.base(memory.scratch[node])
+        def step(i: str, carried: Carried) -> Carried:
+            self._check(i)
+            r = fn.region()
+            row, _, after = self._places(r, i)
+            values = dict(constants)
+            for carry, number in zip(body.carries, carried, strict=True):
+                values[carry] = Value(splat(r, storage.element, number), False, None)
+            for symbol, stack in zip(body.rows, self.rows, strict=True):
+                values[symbol] = self._load(r, *self._row(r, stack, row))
+            r.b.fuses = True  # by a fixed rule, so with the same bits in every kernel
+            for node in order:
+                values[node] = write_op(fn, r, node, [(a, values[a]) for a in node.args])
+            new = [first_lane(r, storage.element, values[n].text) for n in results]
+            for k in self.stored:
+                r.do(Opcode.store(storage.element, storage.align), new[k], after(k))
+            r.b.lines[:] = r.b.finished()
+            return new
 
-    def step(i: str) -> None:
+        last = carry_loop(fn, self.steps, first, step)
         r = fn.region()
-        row = r.binary("sub", r.add(steps, "-1"), i) if reverse else i
+        for k in self.others:
+            r.do(Opcode.store(storage.element, storage.align), last[k], self._last(r, k))
+
+    def _load(self, r: BlockWriter, place: str, kind: Storage) -> Value:
+        return load_scalar(r, kind, place)[0]
+
+    def _base(self, x: Node) -> tuple[str, Storage]:
+        k = self._memory.array(backing(x))
+        return self.fn.base(k), storage_of(self._memory.arrays[k], self.fn.real)
+
+    def _row(self, r: BlockWriter, stack: Node, row: str) -> tuple[str, Storage]:
+        """Return the address of a row of an array."""
+        place, kind = self._base(stack)
+        size = self.fn.size(size_product(stack.shape[1:]))
+        return r.address(kind.element, place, r.mul(row, size)), kind
+
+    def _places(self, r: BlockWriter, i: str) -> tuple[str, Callable[[int], str], Callable[[int], str]]:
+        """Return the row that a step reads, and functions that return the addresses of the carries before and after it.
+
+        Args:
+            r: the block that computes them.
+            i: the number of the step.
+        """
+        row = r.binary("sub", r.add(self.steps, "-1"), i) if self.reverse else i
         next_row = r.add(row, "1")
-        before, after = (next_row, row) if reverse else (row, next_row)
-        for k, offset in enumerate(offsets):
-            own = fn.size(offset)
-            read, written = (r.add(r.mul(at, width), own) for at in (before, after))
-            set_address(r, k, r.address(storage.element, target, read))
-            set_address(r, len(body.symbols) + k, r.address(storage.element, target, written))
-        for k, (stack, symbol) in enumerate(zip(given, body.rows, strict=False), len(body.carries)):
-            place, kind = base(stack)
-            size = fn.size(size_product(symbol.shape))
-            set_address(r, k, r.address(kind.element, place, r.mul(row, size)))
-        fn.put(Opcode.call("void", code, "ptr", "ptr", "ptr"), table, "%sizes", scratch)
 
-    repeat(fn, steps, step)
+        def address(at: str, number: str, k: int) -> str:
+            offset = self.fn.size(self.offsets[k])
+            if k in self.stored:
+                return r.address(self.storage.element, self.target, r.add(r.mul(at, self.width), offset))
+            # The values of a step are in one half of the memory of two steps.
+            half = r.mul(r.binary("and", number, "1"), self.spare)
+            return r.address(self.storage.element, self.two_steps, r.add(half, offset))
 
+        before, after = (next_row, row) if self.reverse else (row, next_row)
+        return row, partial(address, before, i), partial(address, after, r.add(i, "1"))
 
-def _offsets(shapes: list[Shape]) -> list[Size]:
-    """Return where each carry begins in a row."""
-    found: list[Size] = [0]
-    for shape in shapes[:-1]:
-        found.append(size_sum([found[-1], size_product(shape)]))
-    return found
+    def _last(self, r: BlockWriter, k: int) -> str:
+        """Return the address of the last value of a carry that is not stored."""
+        rows = r.mul(r.add(self.steps, "1"), self.width)
+        at = r.add(rows, self.fn.size(self.offsets[k]))
+        return r.address(self.storage.element, self.target, at)
+
+    def _copy(self, k: int, source: str, kind: Storage, target: str) -> None:
+        """Copy a value of a carry."""
+
+        def copy(i: str) -> None:
+            r = self.fn.region()
+            value = r.emit_load(Opcode.load(kind.element, kind.align), r.address(kind.element, source, i))
+            if kind.kind == "int":
+                value = r.scalar(Opcode.convert("sitofp", "i64", self.storage.element), value)
+            place = r.address(self.storage.element, target, i)
+            r.do(Opcode.store(self.storage.element, self.storage.align), value, place)
+
+        repeat(self.fn, self.fn.size(self.sizes[k]), copy)
+
+    def _check(self, i: str) -> None:
+        """Check for Ctrl-C now and then."""
+        if not self.fn.standalone:
+            check_in_steps(self.fn, i, self.body)

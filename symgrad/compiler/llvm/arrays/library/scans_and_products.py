@@ -29,7 +29,7 @@ LOOP_LIMIT = 1000
 Carried = list[str]
 
 
-def _loop(
+def carry_loop(
     fn: StepWriter, count: str, start: Sequence[tuple[str, str]], body: Callable[[str, Carried], Carried]
 ) -> Carried:
     """Write a loop from 0 to before a count; ``start`` has the types and initial values of its loop-carried values."""
@@ -61,7 +61,7 @@ def repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
         body(i)
         return []
 
-    _loop(fn, count, [], once)
+    carry_loop(fn, count, [], once)
 
 
 def write_call(fn: StepWriter, node: Node, memory: Memory) -> None:
@@ -175,7 +175,7 @@ def _scan(fn: StepWriter, node: Node, memory: Memory, scan: Scan) -> None:
             return [combined(at, r, carried[0], at.load(r, place))]
 
         for body in (before, after) if scan.others else (along,):
-            _loop(fn, n, start, body)
+            carry_loop(fn, n, start, body)
 
     _each_axis_line(fn, node, memory, axis, line)
 

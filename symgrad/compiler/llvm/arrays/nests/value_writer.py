@@ -18,7 +18,7 @@ from symgrad.compiler.llvm.arrays.nests.access import (
     to_i64,
 )
 from symgrad.compiler.llvm.arrays.nests.value_table import ValueTable
-from symgrad.compiler.llvm.arrays.step_writer import BlockWriter
+from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, StepWriter
 from symgrad.compiler.llvm.equations.builder import Value
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.arrays.index import Index, flat, strides
@@ -28,6 +28,44 @@ from symgrad.ir.bounds import LARGEST
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Shape
 from symgrad.support.errors import InternalError
+
+
+def write_op(fn: StepWriter, region: BlockWriter, node: Node, args: Sequence[tuple[Node, Value]]) -> Value:
+    """Write the value of an elementwise op or of a constant.
+
+    Args:
+        fn: the function to write to.
+        region: the block that computes it.
+        node: the node.
+        args: its operands, each with its value.
+    """
+    wide = node.dtype == "int" or (
+        node.dtype == "bool" and bool(args) and all(a.dtype != "real" for a, _ in args)
+    )
+    b = region.wide if wide else region.b
+    if node.op is NUMBER:
+        return b.const(node.value)
+    if node.op is CONSTANT:
+        return b.const_named(node.params[0])
+    if node.op is SIZE:
+        return _number_of(fn.size(node.params[0]), region)
+    values: list[Value] = []
+    for arg, value in args:
+        if arg.op is NUMBER and arg.dtype != "bool":
+            values.append(b.const(arg.value))  # rounded once, directly to the required format
+        elif value.mask or (arg.dtype == "int") == wide:
+            values.append(value)
+        else:
+            values.append(region.convert(value, wide))
+    result = node.op.lower(b, node, *values)
+    if result.mask != (node.dtype == "bool"):
+        raise InternalError(f"the lowering of '{node.op.name}' gave {'a mask' if result.mask else 'numbers'}")
+    return result
+
+
+def _number_of(text: str, region: BlockWriter) -> Value:
+    number = region.scalar(Opcode.convert("sitofp", "i64", "double"), text)
+    return Value(splat(region, "double", number), False, None)
 
 
 class ValueWriter(ValueTable):
@@ -111,7 +149,7 @@ class ValueWriter(ValueTable):
         args = [(p, self._known(p)) for p in inside(self.nest, pair).values]
         values = [(p[0], v) for p, v in args if v is not None]
         if node.op.pointwise or node.op in (NUMBER, CONSTANT, SIZE):
-            return self._compute(node, values, region)
+            return write_op(self.fn, region, node, values)
         if name == "iota":
             return self._count(place[0], region, lanes)
         if name == "gather":
@@ -125,42 +163,12 @@ class ValueWriter(ValueTable):
             return reduce(b.mul, [self._as(v, a, node, region) for a, v in values])
         return values[0][1]  # a view
 
-    def _compute(self, node: Node, args: Sequence[tuple[Node, Value]], region: BlockWriter) -> Value:
-        wide = node.dtype == "int" or (
-            node.dtype == "bool" and bool(args) and all(a.dtype != "real" for a, _ in args)
-        )
-        b = region.wide if wide else region.b
-        if node.op is NUMBER:
-            return b.const(node.value)
-        if node.op is CONSTANT:
-            return b.const_named(node.params[0])
-        if node.op is SIZE:
-            return self._number_of(self.fn.size(node.params[0]), region)
-        values: list[Value] = []
-        for arg, value in args:
-            if arg.op is NUMBER and arg.dtype != "bool":
-                values.append(b.const(arg.value))  # rounded once, directly to the required format
-            elif value.mask or (arg.dtype == "int") == wide:
-                values.append(value)
-            else:
-                values.append(region.convert(value, wide))
-        result = node.op.lower(b, node, *values)
-        if result.mask != (node.dtype == "bool"):
-            raise InternalError(
-                f"the lowering of '{node.op.name}' gave {'a mask' if result.mask else 'numbers'}"
-            )
-        return result
-
-    def _number_of(self, text: str, region: BlockWriter) -> Value:
-        number = region.scalar(Opcode.convert("sitofp", "i64", "double"), text)
-        return Value(splat(region, "double", number), False, None)
-
     def _count(self, index: Index, region: BlockWriter, lanes: Lanes | None) -> Value:
         step = index.coefficient(self.nest.inner)
         outer = index.without(self.nest.inner) if lanes else index
         start = self.fn.position(self.row if outer.terms else self.fn.entry, outer, self.counters)
         if lanes is None or step == 0:
-            return self._number_of(start, region)
+            return _number_of(start, region)
         w = lanes.width
         numbers = self.lane_offsets(lanes, step)
         total = region.binary("add", numbers, splat(region, "i64", start), f"<{w} x i64>")
