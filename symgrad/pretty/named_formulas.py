@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
 from symgrad.ir.notation.printer import expression_text, parts_named
-from symgrad.ir.notation.recurrences import is_recurrence, letter_for, names_for, recurrence_lines
+from symgrad.ir.notation.recurrences import CarryName, is_recurrence, letter_for, names_for, recurrence_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.domains import Domains
@@ -91,18 +91,38 @@ def formulas_text(
         known: names in use.
     """
     text = spelling.text
-    loops = _recurrences(spelling, results, lines, known)
-    shown, below = (
-        loops if loops is not None else (results, [f"{name.name} = {text(body)}" for name, body in lines])
-    )
+
+    def loop_lines(node: Node, names: Sequence[CarryName], _: Sequence[Node], taken: set[str]) -> list[str]:
+        return recurrence_lines(
+            node,
+            names,
+            lambda n, more: expression_text(n, {**spelling.texts, **more}),
+            lambda nodes: parts_named(nodes, {}, taken),
+            letter_for(taken),
+        )
+
+    shown, below = lines_below(results, lines, known, loop_lines, lambda n, body: f"{n.name} = {text(body)}")
     found = [f"{title}{text(r)}" for title, r in zip(titles, shown, strict=True)]
     return "\n".join([*found, *(["where", *(f"  {line}" for line in below)] if below else [])])
 
 
-def _recurrences(
-    spelling: Notation, results: Sequence[Node], lines: Sequence[tuple[Node, Node]], known: Collection[str]
-) -> tuple[Sequence[Node], list[str]] | None:
-    """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
+def lines_below(
+    results: Sequence[Node],
+    lines: Sequence[tuple[Node, Node]],
+    known: Collection[str],
+    loop_lines: Callable[[Node, Sequence[CarryName], Sequence[Node], set[str]], list[str]],
+    line: Callable[[Node, Node], str],
+) -> tuple[Sequence[Node], list[str]]:
+    """Return formulas with names for recurrences, and all lines below them.
+
+    Args:
+        results: the formulas.
+        lines: new names with their bodies.
+        known: names in use.
+        loop_lines: a function that returns the lines of a recurrence, given the names of its carries, the symbols of
+            their arrays, and all names in use.
+        line: a function that returns the line of a name and its body.
+    """
     roots, lags = with_lags([*results, *(body for _, body in lines)])
     results, lines = (
         roots[: len(results)],
@@ -110,7 +130,7 @@ def _recurrences(
     )
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
-        return None
+        return results, [line(name, body) for name, body in lines]
     taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
     table: dict[Node, Node] = {}
     written: dict[Node, list[str]] = {}
@@ -122,13 +142,7 @@ def _recurrences(
         some = lags.get(node, ())
         arrays = named_arrays(node, some)
         own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
-        shown = recurrence_lines(
-            changed,
-            carry_names(names, some),
-            lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            lambda nodes: parts_named(nodes, {}, taken),
-            letter_for(taken),
-        )
+        shown = loop_lines(changed, carry_names(names, some), own, taken)
         first, *others = own
         written[first], read[first] = shown, args
         for other in others:
@@ -139,7 +153,7 @@ def _recurrences(
         table[node] = pack_values([table[v] for v in carry_values(node)], 1)
     for name, body in lines:
         (new,) = substitute([body], table)
-        read[name], written[name] = (new,), [f"{name.name} = {spelling.text(new)}"]
+        read[name], written[name] = (new,), [line(name, new)]
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
     return substitute(results, table), [line for name in reversed(order) for line in written[name]]
 

@@ -225,6 +225,8 @@ def _computed_rows(classes: Sequence[_Class]) -> dict[Node, Node]:
     found: dict[Node, Node] = {}
     for node, values in classes:
         steps = StepArrays(node)
+        if any(rows.shape[0] != steps.length for rows in steps.rows):
+            continue  # x[1:] of T rows has max(T - 1, 0) rows, whose number is written in another way
         results = substitute(steps.body.results, steps.constants())
         computed = batch(results, steps.step_rows(values), (steps.length,))
         found.update(zip(map(steps.after, values), computed, strict=True))

@@ -86,6 +86,15 @@ def test_mistakes_in_a_backward_recurrence_are_refuted(right: str, wrong: str) -
     assert verdict.witness is not None
 
 
+def test_a_range_that_may_be_empty() -> None:
+    lines = "x : real[T]\na : real\ns[0] = x[0]\ns[t] = a*x[t] + s[t-1] for t in 1..T - 1\n"
+    y = sg.parse(f"{lines}y = sum((s[:T - 1] - x[1:])**2)")["y"]
+    gradient = sg.grad(y, "a")
+    again = sg.parse(f"{lines}{gradient}").last
+    assert sg.equal(again, gradient).status in ("proved", "supported")
+    assert sg.equal(again, gradient * 2).status == "refuted"
+
+
 def test_a_given_number_of_steps() -> None:
     squares = "a : real\nh[0] = a\nh[t] = h[t-1]**2 for t in 1..{0}\ny = h[{0}]"
     assert sg.equal(sg.parse(squares.format(3))["y"], "a**8").status == "proved"

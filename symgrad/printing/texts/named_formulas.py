@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.literals import ATOM, MUL
+from symgrad.ir.notation.recurrences import CarryName, letter_for
+from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.named_formulas import NamedFormulas
-from symgrad.printing.latex.expressions import latex, word_call
+from symgrad.pretty.named_formulas import NamedFormulas, lines_below
+from symgrad.printing.latex.expressions import fresh_names, latex, latex_lines, word_call
 from symgrad.printing.latex.glyphs import Glyphs
-from symgrad.printing.latex.pieces import Written, latex_number
+from symgrad.printing.latex.pieces import Written, latex_number, with_accent
+from symgrad.printing.latex.recurrences import recurrence_rows
 
 
 def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
@@ -54,7 +57,8 @@ def _names_in(nodes: Iterable[Node]) -> list[str]:
 
 def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
     """Return formulas as LaTeX, and then an aligned row that defines each new name."""
-    read = _names_in([*found.results, *(node for line in found.lines for node in line)])
+    formulas = [*found.results, *(node for line in found.lines for node in line)]
+    read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
     read += [n for of, by in found.slopes.values() for n in (of, *by)]
     beside = [*beside, *read]
     glyphs = Glyphs(read, beside)
@@ -63,12 +67,27 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
         for name, (of, by) in found.slopes.items()
     }
     spelled = spelled_latex(found.spelling, slopes, beside)
-    rows = [latex(node, spelled=spelled, beside=beside) for node in found.results]
-    for k, (name, body) in enumerate(found.lines):
-        start = r"\text{where} \quad " if not k else ""
+    fresh = fresh_names(glyphs)
+
+    def loop_rows(node: Node, names: Sequence[CarryName], own: Sequence[Node], taken: set[str]) -> list[str]:
+        named = Glyphs([*read, *(s.name for s in own)], beside)
+        spelled.update((s, (with_accent(named.name(s.name)), ATOM)) for s in own)
+        return recurrence_rows(
+            node,
+            names,
+            named,
+            lambda x: latex(x, spelled=spelled, beside=beside),
+            lambda r, more: latex_lines(r, None, {**spelled, **more}, beside, fresh=fresh),
+            letter_for(taken),
+        )
+
+    def row(name: Node, body: Node) -> str:
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
-        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled, beside=beside)}")
-    return rows
+        return f"{shown} &= {latex(body, spelled=spelled, beside=beside)}"
+
+    results, below = lines_below(found.results, found.lines, found.known, loop_rows, row)
+    where = [rf"\text{{where}} \quad {below[0]}", *below[1:]] if below else []
+    return [*(latex(node, spelled=spelled, beside=beside) for node in results), *where]
 
 
 def latex_rows(rows: Sequence[str]) -> str:

@@ -421,6 +421,7 @@ class LatexSideReader:
         options = self._options if calls is None else {**self._options, "calls": calls}
         reader = (_RowReader if rows else _DocumentReader)(source, known, False, options)
         reader.has_matrices = self._has_matrices
+        reader.firsts.update(self._names.first_positions)
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         reader.around = self._document

@@ -41,6 +41,7 @@ class DocumentNames(DocumentEquations):
     Attributes:
         facts: likewise.
         lost: names whose definitions were not understood, with the lines of these.
+        first_positions: the numbers of the first positions of arrays that recurrences define or read.
         unread: for each name, the line of the last formula that contains it and was not understood.
         values: each name with its node.
         functions: names of functions with their parameters; their values are formulas of these.
@@ -70,6 +71,7 @@ class DocumentNames(DocumentEquations):
         super().__init__()
         self.facts = DocumentFacts() if facts is None else facts
         self.lost: dict[str, int] = {}
+        self.first_positions: dict[Node, int] = {}
         self._unsure: dict[Node, int] = {}
         self.values: dict[str, Node] = {}
         self.functions: dict[str, tuple[str, ...]] = {}
