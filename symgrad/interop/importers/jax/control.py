@@ -63,17 +63,17 @@ def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     p = equation.params
     length, carried, fixed = p["length"], p["num_carry"], p["num_consts"]
     avals = p["jaxpr"].in_avals[fixed : fixed + carried]
-    counters = {
+    counts = {
         k: found
-        for k, a in enumerate(avals)
-        if (found := _counter(p["jaxpr"].jaxpr, fixed + k, k, given)) is not None
+        for k in range(carried)
+        if (found := _step_count(p["jaxpr"].jaxpr, fixed + k, k, given)) is not None
     }
-    if length != 1 and all(k in counters or kind_of(a) == "f" for k, a in enumerate(avals)):
-        return _loop(walk, equation, given, counters)
+    if length != 1 and all(k in counts or kind_of(a) == "f" for k, a in enumerate(avals)):
+        return _loop(walk, equation, given, counts)
     return _unrolled(walk, equation, given)
 
 
-def _counter(jaxpr: Any, place: int, k: int, given: Sequence[Value]) -> tuple[int, int] | None:
+def _step_count(jaxpr: Any, place: int, k: int, given: Sequence[Value]) -> tuple[int, int] | None:
     """Return the first value of a carry that counts steps, and by how much it changes; None for other carries."""
     first, changed = given[place], jaxpr.outvars[k]
     if isinstance(first, Expr) or np.ndim(first) or np.asarray(first).dtype.kind not in "iu":
@@ -88,19 +88,19 @@ def _counter(jaxpr: Any, place: int, k: int, given: Sequence[Value]) -> tuple[in
 
 
 def _loop(
-    walk: Nested, equation: Any, given: Sequence[Value], counters: Mapping[int, tuple[int, int]]
+    walk: Nested, equation: Any, given: Sequence[Value], counts: Mapping[int, tuple[int, int]]
 ) -> list[Value]:
-    p = equation.params
+    p: Mapping[str, Any] = equation.params
     carried, fixed, inside = p["num_carry"], p["num_consts"], walk.inside_loop()
     length: Any = value_of(p["length"])
-    real = [k for k in range(carried) if k not in counters]
+    real = [k for k in range(carried) if k not in counts]
     outer = [v.aval for v in equation.invars]
     rows, results = p["jaxpr"].in_avals[fixed + carried :], p["jaxpr"].out_avals
 
     def step(carry: Sequence[Expr], xs: Sequence[Expr]) -> tuple[Any, Any]:
         *own, number = xs
         count = length - 1 - number if p["reverse"] else number
-        values: dict[int, Value] = {k: _counted(count, *found) for k, found in counters.items()}
+        values: dict[int, Value] = {k: _counted(count, *found) for k, found in counts.items()}
         values.update(zip(real, carry, strict=True))
         own = [restore_booleans(x, a) for x, a in zip(own, rows, strict=True)]
         args = [*given[:fixed], *(values[k] for k in range(carried)), *own]
@@ -113,7 +113,7 @@ def _loop(
     ]
     last, stacked = scan(step, start, (*arrays, arange(length)), reverse=p["reverse"])
     ends: dict[int, Value] = dict(zip(real, last, strict=True))
-    ends.update((k, np.asarray(first + by * p["length"])) for k, (first, by) in counters.items())
+    ends.update((k, np.asarray(first + by * p["length"])) for k, (first, by) in counts.items())
     ys = [restore_booleans(y, v.aval) for y, v in zip(stacked, equation.outvars[carried:], strict=True)]
     return [*(ends[k] for k in range(carried)), *ys]
 
