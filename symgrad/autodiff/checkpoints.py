@@ -89,17 +89,28 @@ class _Segments:
     """
 
     def __init__(self, node: Node, outputs: Sequence[Node], steps: int) -> None:
-        self.outputs_before = outputs
         self.forward = StepArrays(node)
         self.length, self.steps = node.params[0], steps
         self.node = node
         self.count = size_ceildiv(size_sum([self.length, 1 - steps]), steps)
         self.done = size_product([self.count, steps])
         self.left = size_sum([self.length, size_product([-1, self.done])])
-        self.order = topological(outputs)
+        self.outputs_before = self._without_first_rows(outputs)
+        self.order = topological(self.outputs_before)
         self.depends = _readers([node], self.order)
         self.height = node.params[2].height + 1
         self.table: dict[Node, Node] = {}
+
+    def _without_first_rows(self, outputs: Sequence[Node]) -> list[Node]:
+        """Return a program in which sums over all positions are sums over the steps and the first values."""
+        order = topological(outputs)
+        depends = _readers([self.node], order)
+        table: dict[Node, Node] = {}
+        for total in [n for n in order if n.op is einsum and n in depends and not summand(n, self.length)]:
+            stack = summand(total, size_sum([self.length, 1]))
+            if stack is not None:
+                table[total] = add(row_at(stack, 0), sum_rows(slice_rows(stack, 1, None)))
+        return substitute(outputs, table)
 
     def outputs(self) -> list[Node] | None:
         """Return the program in segments; None if it reads all values of the recurrence."""
@@ -149,6 +160,7 @@ class _Segments:
         rest = self._again([row_at(c, self.count) for c in checkpoints], self._rest())
         ends = [row_at(v, self.left) for v in rest.values]
         self._replace_rows(self.forward.values, self.length, ends)
+        self._replace_rows(self.forward.values, 0, self.forward.starts)
         for total, sums in zip(totals, found[len(carries) :], strict=True):
             self.table[total] = add(row_at(sums, self.count), self._sum(total, rest))
         self.rest = rest

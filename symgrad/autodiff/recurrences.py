@@ -20,13 +20,19 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.rows.formulas import Rows, row_at, sum_rows
+from symgrad.autodiff.rows.formulas import Rows, is_position, row_at, sum_rows
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.body import Body, bound_symbol, carry_values, closed, pack_values, unpack_values
+from symgrad.ir.body import (
+    Body,
+    bound_symbol,
+    carry_values,
+    closed,
+    pack_values,
+    run_steps,
+    unpack_values,
+)
 from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
 from symgrad.ir.notation.literals import ATOM, Part, separated
 from symgrad.ir.op import Loop
@@ -155,10 +161,12 @@ class StepArrays:
             return end and factor * end, read and factor * read, computed and factor * computed
         if is_zero(term):
             return None, None, None
-        if term.op is scatter_add and term.params[0] == (0,) and not term.args[1].shape:
-            at = as_size(term.args[1])
-            if at is not None and at in (last, -1 if last == self.length else 0):
-                return term.args[0], None, None
+        if (
+            term.op is scatter_add
+            and term.params[0] == (0,)
+            and is_position(as_size(term.args[1]), last, term.shape[0])
+        ):
+            return term.args[0], None, None
         if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
             start, stop, step = term.params[0][0]
             begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)
@@ -335,39 +343,14 @@ def _shape(shapes: tuple[Shape, ...], length: Size, _reverse: int, body: Body) -
     return (size_sum([length, 1]), *one)
 
 
-def _run(
-    length: int,
-    reverse: int,
-    body: Body,
-    given: Sequence[Any],
-    compute: Callable[[Sequence[Node], Mapping[Node, Any]], Sequence[Any]],
-    dtype: Any,
-) -> Any:
-    """Evaluate a recurrence step by step."""
-    ends = len(body.carries), len(body.carries) + len(body.rows)
-    values, rows = list(given[: ends[0]]), given[ends[0] : ends[1]]
-    operands = dict(zip(body.operands, given[ends[1] :], strict=True))
-    several = len(values) > 1
-    first = np.concatenate([np.ravel(v) for v in values]) if several else np.asarray(values[0])
-    found = np.empty((length + 1, *first.shape), dtype)
-    at = length if reverse else 0
-    found[at] = first
-    for _ in range(length):
-        new = at - 1 if reverse else at + 1
-        read = {**dict(zip(body.carries, values, strict=True)), **operands}
-        read |= dict(zip(body.rows, (row[min(at, new)] for row in rows), strict=True))
-        values = list(compute(body.results, read))
-        found[new] = np.concatenate([np.ravel(v) for v in values]) if several else values[0]
-        at = new
-    return found
-
-
 def _evaluate(length: int, reverse: int, body: Body, *given: Any) -> Any:
-    return _run(length, reverse, body, given, evaluate, float)
+    return run_steps(length, reverse, body, given, evaluate, float)
 
 
 def _reference(mp: Any, length: int, reverse: int, body: Body, *given: Any) -> Any:
-    return _run(length, reverse, body, given, lambda nodes, values: evaluate_mp(mp, nodes, values), object)
+    return run_steps(
+        length, reverse, body, given, lambda nodes, values: evaluate_mp(mp, nodes, values), object
+    )
 
 
 def _rows(_node: Node, _places: Sequence[int | None]) -> None:

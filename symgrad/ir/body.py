@@ -15,9 +15,11 @@ recurrence inside a body reads of the step around it is greater than its own hei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
+
+import numpy as np
 
 from symgrad.ir.graph import OPS, Node, apply, as_node, indicator, symbol
 from symgrad.ir.size_substitution import resized, size_names
@@ -171,3 +173,39 @@ def unpack_values(whole: Node, shapes: Sequence[Shape], axis: int) -> list[Node]
 def carry_values(node: Node) -> list[Node]:
     """Return all values of each carry of a recurrence."""
     return unpack_values(node, [c.shape for c in node.params[-1].carries], 1)
+
+
+def run_steps(
+    length: int,
+    reverse: int,
+    body: Body,
+    given: Sequence[Any],
+    compute: Callable[[Sequence[Node], Mapping[Node, Any]], Sequence[Any]],
+    dtype: Any,
+) -> Any:
+    """Return all values of a recurrence, step by step.
+
+    Args:
+        length: the number of steps.
+        reverse: 1 if the steps run back, else 0.
+        body: the formulas of one step.
+        given: the first values, the arrays of rows, and the operands.
+        compute: a function that evaluates nodes, given values of symbols.
+        dtype: the kind of NumPy's array for the values.
+    """
+    ends = len(body.carries), len(body.carries) + len(body.rows)
+    values, rows = list(given[: ends[0]]), given[ends[0] : ends[1]]
+    operands = dict(zip(body.operands, given[ends[1] :], strict=True))
+    several = len(values) > 1
+    first = np.concatenate([np.ravel(v) for v in values]) if several else np.asarray(values[0])
+    found = np.empty((length + 1, *first.shape), dtype)
+    at = length if reverse else 0
+    found[at] = first
+    for _ in range(length):
+        new = at - 1 if reverse else at + 1
+        read = {**dict(zip(body.carries, values, strict=True)), **operands}
+        read |= dict(zip(body.rows, (row[min(at, new)] for row in rows), strict=True))
+        values = list(compute(body.results, read))
+        found[new] = np.concatenate([np.ravel(v) for v in values]) if several else values[0]
+        at = new
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 import symgrad as sg
@@ -10,6 +12,7 @@ from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.verification.recurrences import unrolled
+from tests.recurrences import RECURRENCES
 
 DECLARED = "a, b : real\nx : real[T]\n"
 LINES = (
@@ -128,3 +131,21 @@ def test_what_is_written_out_has_no_recurrence() -> None:
     assert not any(map(is_recurrence, topological([plain])))
     assert symbol(Declaration("a")) in topological([plain])
     assert as_node(1) in topological([plain])
+
+
+SUPPORTED = {
+    *("exponential smoothing", "Clenshaw's scheme", "Kalman filter"),
+    *("secant method", "power iteration", "Fibonacci"),
+}
+"""Recurrences whose printed gradients agree at points, without a proof."""
+
+
+@pytest.mark.parametrize("name", sorted(set(RECURRENCES) - SUPPORTED - {"Adam"}))  # Adam takes a minute
+def test_printed_gradients_are_proved_and_others_refuted(name: str) -> None:
+    program = dedent(RECURRENCES[name])
+    y = sg.parse(program)["y"]
+    x = y.inputs[0]
+    text = str(sg.grad(y, x))
+    read = sg.parse(text if " : " in text.splitlines()[0] else f"{program}\n{text}").last
+    assert sg.verify(y, x, read).status == "proved"
+    assert sg.verify(y, x, 2 * read).status == "refuted"

@@ -8,12 +8,13 @@ from typing import TypeVar
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, apply, as_node, size_leaf, size_node
 from symgrad.ir.shapes import slice_start
-from symgrad.ir.sizes import Size, size_sum
+from symgrad.ir.sizes import Size, size_max, size_product, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.array.layout import (
     WHOLE,
     broadcast_to,
+    concatenate,
     expand,
     full,
     only,
@@ -23,11 +24,13 @@ from symgrad.ops.array.layout import (
     slice_of,
     slice_rows,
     squeeze,
+    truth_of,
     unslice,
 )
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import add, neg
+from symgrad.support.errors import ShapeError
 from symgrad.support.traversal import postorder
 
 T = TypeVar("T")
@@ -62,7 +65,7 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
         found = _row(node, at, rows) if any(r is not None for r in rows) else None
         if found is None:
             others = [k for k in range(len(node.shape)) if k != at]
-            found = leaf(transpose(node, [at, *others]) if at else node, begin)
+            found = truth_of(leaf(transpose(node, [at, *others]) if at else node, begin), node)
         done[place] = found
     return done[first]
 
@@ -77,6 +80,8 @@ def _all_operands(place: _Place) -> Sequence[_Place | None]:
     if node.op is slice_of and node.params[0][axis][2] == 1:
         begin = slice_start(node.args[0].shape[axis], node.params[0][axis])
         return [(node.args[0], axis, size_sum([start, begin]))]
+    if node.op is einsum and any(own.count(node.params[1][axis]) > 1 for own in node.params[0]):
+        return [None] * len(node.args)  # a diagonal
     rule = rows_aligned if node.op.pointwise else node.op.array.rows
     found: list[_Place | None] = []
     for k, arg in enumerate(node.args):
@@ -131,7 +136,10 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
         a if r is None or p is None else expand(r, [p[1]])
         for (a, r), p in zip(_both(node, rows), places, strict=True)
     ]
-    one = apply(node.op, tuple(args), node.params)
+    try:
+        one = apply(node.op, tuple(args), node.params)
+    except ShapeError:
+        return None  # its other arguments or its parameters have the length of this axis
     return squeeze(one, [axis]) if one.shape == (*node.shape[:axis], 1, *node.shape[axis + 1 :]) else None
 
 
@@ -212,6 +220,16 @@ def row_at(values: Node, position: Size) -> Node:
     return row_of(values, entry)
 
 
+def is_position(at: Size | None, position: Size, count: Size) -> bool:
+    """Tell whether an index is a position of an axis of some length; -1 is the last one.
+
+    The last position of an axis of max(n - 1, 0) + 1 entries is n - 1, also for n = 0, where this index is -1.
+    """
+    if at is None:
+        return False
+    return position in (at, size_max(at, 0)) or (at == -1 and size_sum([position, 1]) == count)
+
+
 def reads_row(reader: Node, values: Node, position: Size) -> bool:
     """Tell whether a node is one row of an array, at a position."""
     if reader.op.name == "slice":
@@ -219,8 +237,7 @@ def reads_row(reader: Node, values: Node, position: Size) -> bool:
         one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
         return one and all(o == WHOLE for o in others)
     if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
-        found = as_size(reader.args[1])
-        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
+        return is_position(as_size(reader.args[1]), position, values.shape[0])
     return False
 
 
@@ -231,6 +248,20 @@ def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
         known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
         rows[known] = array
     return known if array.dtype != "bool" else apply(OPS["gt"], (known, as_node(0)))
+
+
+def part_with_rows(array: Node, start: Size, length: Size) -> tuple[Node, Size] | None:
+    """Return the part of joined arrays that has some rows, and the first of its own rows; None for other arrays."""
+    if array.op is not concatenate or array.params[0] != 0:
+        return None
+    begin: Size = 0
+    for part in array.args:
+        first = size_sum([start, size_product([-1, begin])])
+        left = size_sum([part.shape[0], size_product([-1, first]), size_product([-1, length])])
+        if all(isinstance(n, int) and n >= 0 for n in (first, left)):
+            return part, first
+        begin = size_sum([begin, part.shape[0]])
+    return None
 
 
 class Rows:
@@ -250,5 +281,8 @@ class Rows:
         return row_of(values, self._symbol)
 
     def _symbol(self, array: Node, start: Size) -> Node:
+        inside = part_with_rows(array, start, self.length)
+        if inside is not None:
+            return row_of(inside[0], self._symbol, 0, inside[1])
         rows = slice_rows(array, start, size_sum([start, self.length]))
         return row_symbol(rows, self.arrays, self.height)
