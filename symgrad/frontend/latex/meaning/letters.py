@@ -228,28 +228,6 @@ class LetterRules(ProgramReader):
             cls=UnknownNameError,
         )
 
-    def is_mark(self, tree: Scripted) -> bool:
-        r"""Tell whether a superscript is part of the name: w^*, x^+, W^{(2)}."""
-        above = tree.above
-        if isinstance(above, Command) and above.name in (
-            "star",
-            "plus",
-            "minus",
-            "dagger",
-            "perp",
-            "parallel",
-        ):
-            return True
-        if not tree.above_text or base_of(tree.base) is None:
-            return False
-        inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
-        if isinstance(above, Word) and above.upright and len(above.text) > 1:
-            word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word is
-            return not (self.is_known(above) or self.constant_here(above)) and not (
-                word is not None and word.text == "e" and word is tree.base
-            )
-        return inside.startswith(("(", r"\left(")) and inside.endswith(")")
-
     def entry(self, array: Term, tree: Scripted) -> Steps[Term]:
         """Return entries of an array: x_i, W_{i j}, X_{1:}."""
         if tree.below is None:

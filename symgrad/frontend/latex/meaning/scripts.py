@@ -95,6 +95,28 @@ class ScriptRules(LetterRules):
                 return (yield self.letter(named)), True
         return (yield self._below_letter(bare)), False
 
+    def is_mark(self, tree: Scripted) -> bool:
+        r"""Tell whether a superscript is part of the name: w^*, x^+, W^{(2)}."""
+        above = tree.above
+        if isinstance(above, Command) and above.name in (
+            "star",
+            "plus",
+            "minus",
+            "dagger",
+            "perp",
+            "parallel",
+        ):
+            return True
+        if not tree.above_text or base_of(tree.base) is None:
+            return False
+        inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
+        if isinstance(above, Word) and above.upright and len(above.text) > 1:
+            word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word is
+            return not (self.is_known(above) or self.constant_here(above)) and not (
+                word is not None and word.text == "e" and word is tree.base
+            )
+        return inside.startswith(("(", r"\left(")) and inside.endswith(")")
+
     def _below_letter(self, tree: Scripted) -> Steps[Term]:
         """Return a letter with a subscript: a name, or entries of an array."""
         base = tree.base
