@@ -94,8 +94,9 @@ def _loop(
     carried, fixed, inside = p["num_carry"], p["num_consts"], walk.inside_loop()
     length: Any = value_of(p["length"])
     real = [k for k in range(carried) if k not in counts]
-    outer = [v.aval for v in equation.invars]
-    rows, results = p["jaxpr"].in_avals[fixed + carried :], p["jaxpr"].out_avals
+    outer: list[Any] = [v.aval for v in equation.invars]
+    rows: Sequence[Any] = p["jaxpr"].in_avals[fixed + carried :]
+    results: Sequence[Any] = p["jaxpr"].out_avals
 
     def step(carry: Sequence[Expr], xs: Sequence[Expr]) -> tuple[Any, Any]:
         *own, number = xs
@@ -103,7 +104,7 @@ def _loop(
         values: dict[int, Value] = {k: _counted(count, *found) for k, found in counts.items()}
         values.update(zip(real, carry, strict=True))
         own = [restore_booleans(x, a) for x, a in zip(own, rows, strict=True)]
-        args = [*given[:fixed], *(values[k] for k in range(carried)), *own]
+        args: list[Value] = [*given[:fixed], *(values[k] for k in range(carried)), *own]
         found = [full_value(v, a) for v, a in zip(inside.closed(p["jaxpr"], args), results, strict=True)]
         return tuple(found[k] for k in real), tuple(found[carried:])
 
