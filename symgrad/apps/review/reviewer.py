@@ -17,7 +17,7 @@ from symgrad.apps.review.layout.prose import (
 )
 from symgrad.apps.review.layout.quantities import NUMBER
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
-from symgrad.apps.review.rules.recurrences import RecurrenceStatements
+from symgrad.apps.review.rules.recurrence_statements import RecurrenceStatements
 from symgrad.apps.review.rules.state import WrittenEquation, one_line
 from symgrad.apps.review.rules.two_signs import has_two_signs, merged, with_sign
 from symgrad.apps.review.steps import ReviewStep

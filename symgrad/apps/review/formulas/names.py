@@ -24,7 +24,8 @@ from symgrad.support.errors import RedefinitionError, UnknownNameError
 _NAME = re.compile(r"[^\W\d]\w*")
 NAME_IN_TEXT = re.compile(r"∂?[^\W\d]\w*")
 # What a name is marked with that is the solution of an equation for the name without the mark.
-_MARKS = frozenset(["star", "hat", "opt", "min", "max", "mle", "ml", "map", "ols", "eq", "ast", "0", "1", "2", "3", "c", "crit", "bar", "tilde", "best", "ss"])
+_MARK_WORDS = "star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss"
+_MARKS = frozenset(_MARK_WORDS.split())
 _FUNCTIONS = frozenset({"log", "ln", "exp", "sin", "cos", "tan"})
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
 

@@ -91,7 +91,7 @@ def _loop(
     walk: Nested, equation: Any, given: Sequence[Value], counts: Mapping[int, tuple[int, int]]
 ) -> list[Value]:
     p: Mapping[str, Any] = equation.params
-    carried, fixed, inside = p["num_carry"], p["num_consts"], walk.inside_loop()
+    carried, fixed, inside = int(p["num_carry"]), int(p["num_consts"]), walk.inside_loop()
     length: Any = value_of(p["length"])
     real = [k for k in range(carried) if k not in counts]
     outer: list[Any] = [v.aval for v in equation.invars]
