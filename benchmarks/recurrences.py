@@ -296,7 +296,8 @@ def by_c(library: Any, workload: Workload, given: Mapping[str, Any], steps: int)
     numbers = np.array([given[name] for name in workload.wrt])
     arrays = [np.ascontiguousarray(given[name]) for name in given if name not in workload.wrt]
     grad, tape = np.zeros(len(numbers)), np.zeros(2 * steps)
-    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (numbers, *arrays, grad, tape)]  # which keep the arrays
+    # Such a pointer keeps its array.
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (numbers, *arrays, grad, tape)]
     first = [ctypes.c_long(steps)]
     if workload.by_c == "oscillators":
         first.append(ctypes.c_long(len(arrays[0])))

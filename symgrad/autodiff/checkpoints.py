@@ -13,7 +13,7 @@ from math import isqrt
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import StepArrays, recur, recurrence
-from symgrad.autodiff.rows import Rows, reads_row, row_at, sum_rows, summand
+from symgrad.autodiff.rows.formulas import Rows, reads_row, row_at, sum_rows, summand
 from symgrad.ir.body import bound_symbol, carry_values
 from symgrad.ir.graph import Node, as_node, size_leaf
 from symgrad.ir.notation.recurrences import sliced_rows
@@ -89,17 +89,28 @@ class _Segments:
     """
 
     def __init__(self, node: Node, outputs: Sequence[Node], steps: int) -> None:
-        self.outputs_before = outputs
         self.forward = StepArrays(node)
         self.length, self.steps = node.params[0], steps
         self.node = node
         self.count = size_ceildiv(size_sum([self.length, 1 - steps]), steps)
         self.done = size_product([self.count, steps])
         self.left = size_sum([self.length, size_product([-1, self.done])])
-        self.order = topological(outputs)
+        self.outputs_before = self._without_first_rows(outputs)
+        self.order = topological(self.outputs_before)
         self.depends = _readers([node], self.order)
         self.height = node.params[2].height + 1
         self.table: dict[Node, Node] = {}
+
+    def _without_first_rows(self, outputs: Sequence[Node]) -> list[Node]:
+        """Return a program in which sums over all positions are sums over the steps and the first values."""
+        order = topological(outputs)
+        depends = _readers([self.node], order)
+        table: dict[Node, Node] = {}
+        for total in [n for n in order if n.op is einsum and n in depends and not summand(n, self.length)]:
+            stack = summand(total, size_sum([self.length, 1]))
+            if stack is not None:
+                table[total] = add(row_at(stack, 0), sum_rows(slice_rows(stack, 1, None)))
+        return substitute(outputs, table)
 
     def outputs(self) -> list[Node] | None:
         """Return the program in segments; None if it reads all values of the recurrence."""
@@ -113,24 +124,24 @@ class _Segments:
         back = StepArrays(ways[0]) if ways else None
         behind = _readers(ways, self.order)
         totals = [n for n in self.order if n in self.depends and n.op is einsum and summand(n, self.length)]
-        if self._stores_less([*ways, self.node], totals):
+        if self._needs_less_memory([*ways, self.node], totals):
             return None
         try:
-            checkpoints = self._go_forward([n for n in totals if n not in behind])
+            checkpoints = self._forward_pass([n for n in totals if n not in behind])
             if back is not None:
-                self._go_back(back, checkpoints, [n for n in totals if n in behind])
+                self._backward_pass(back, checkpoints, [n for n in totals if n in behind])
         except _ReadsAllError:
             return None
         found = substitute(self.outputs_before, self.table)
         return None if {self.node, *ways} & set(topological(found)) else found
 
-    def _stores_less(self, recurrences: Sequence[Node], totals: Sequence[Node]) -> bool:
+    def _needs_less_memory(self, recurrences: Sequence[Node], totals: Sequence[Node]) -> bool:
         """Tell whether all values take less memory than the sums of a segment, as for large matrices and few steps."""
         values = size_sum(size_product(n.shape) for n in recurrences)
         sums = size_sum(size_product([_COPIES, *t.shape]) for t in totals)
         return isinstance(values, int) and isinstance(sums, int) and values < sums
 
-    def _go_forward(self, totals: Sequence[Node]) -> list[Node]:
+    def _forward_pass(self, totals: Sequence[Node]) -> list[Node]:
         """Compute the values at the beginnings of the segments, and return them."""
         number = bound_symbol("segment", 0, self.height, (), "int")
         carries = self._symbols("value at the beginning", self.forward)
@@ -149,12 +160,13 @@ class _Segments:
         rest = self._again([row_at(c, self.count) for c in checkpoints], self._rest())
         ends = [row_at(v, self.left) for v in rest.values]
         self._replace_rows(self.forward.values, self.length, ends)
+        self._replace_rows(self.forward.values, 0, self.forward.starts)
         for total, sums in zip(totals, found[len(carries) :], strict=True):
             self.table[total] = add(row_at(sums, self.count), self._sum(total, rest))
         self.rest = rest
         return checkpoints
 
-    def _go_back(self, back: StepArrays, checkpoints: Sequence[Node], totals: Sequence[Node]) -> None:
+    def _backward_pass(self, back: StepArrays, checkpoints: Sequence[Node], totals: Sequence[Node]) -> None:
         """Run back over the segments, and compute their values again."""
         first = substitute([*back.starts, *back.operands], self.table)
         if any(n in self.depends for n in first):
@@ -166,7 +178,7 @@ class _Segments:
         at = self._symbols("value at the beginning", self.forward)
         carries = self._symbols("value after the end", back)
         piece = self._along(back, carries, operands, self._again(at, self._segment(number)))
-        rows = {a: _consecutive(c, as_node(0), self.count) for a, c in zip(at, checkpoints, strict=True)}
+        rows = {a: _rows_from(c, as_node(0), self.count) for a, c in zip(at, checkpoints, strict=True)}
         ends = [row_at(v, 0) for v in rest.back]
         found = self._run(
             [(c, e, row_at(v, 0)) for c, e, v in zip(carries, ends, piece.back, strict=True)],
@@ -222,14 +234,14 @@ class _Segments:
     def _again(self, starts: Sequence[Node], piece: _Piece) -> _Piece:
         """Return steps with their values."""
         forward = self.forward
-        rows = [self._local(x, piece) for x in forward.rows]
+        rows = [self._rows_of_piece(x, piece) for x in forward.rows]
         return replace(piece, values=_values(forward, starts, rows, forward.operands, piece.length))
 
     def _along(
         self, back: StepArrays, starts: Sequence[Node], operands: Sequence[Node], piece: _Piece
     ) -> _Piece:
         """Return steps with the values of the way back."""
-        rows = [self._local(x, piece) for x in back.rows]
+        rows = [self._rows_of_piece(x, piece) for x in back.rows]
         return replace(piece, back=_values(back, starts, rows, operands, piece.length))
 
     def _sum(self, total: Node, piece: _Piece) -> Node:
@@ -237,9 +249,9 @@ class _Segments:
         stack = summand(total, self.length)
         if stack is None or piece.length == 0:
             return full(as_node(0), total.shape)
-        return sum_rows(self._local(stack, piece))
+        return sum_rows(self._rows_of_piece(stack, piece))
 
-    def _local(self, values: Node, piece: _Piece) -> Node:
+    def _rows_of_piece(self, values: Node, piece: _Piece) -> Node:
         """Return the rows of an array for some steps, as a formula of rows of other arrays."""
         rows = Rows(self.length, self.height, {})
         formula = rows.of(values)
@@ -253,10 +265,10 @@ class _Segments:
             known.append((self.back.values, piece.back))
         for before, now in known:
             if array in before:
-                return _consecutive(now[list(before).index(array)], size_leaf(start), piece.length)
+                return _rows_from(now[list(before).index(array)], size_leaf(start), piece.length)
         if array in self.depends or array is self.node:
             raise _ReadsAllError
-        return _consecutive(array, add(piece.begin, size_leaf(start)), piece.length)
+        return _rows_from(array, add(piece.begin, size_leaf(start)), piece.length)
 
     def _replace_rows(self, values: Sequence[Node], position: Size, ends: Sequence[Node]) -> None:
         """Replace what reads one row of the values of carries."""
@@ -266,7 +278,7 @@ class _Segments:
                     self.table[node] = shaped(end, node.shape)
 
 
-def _consecutive(array: Node, begin: Node, count: Size) -> Node:
+def _rows_from(array: Node, begin: Node, count: Size) -> Node:
     """Return consecutive rows of an array."""
     first = as_size(begin)
     if isinstance(first, int) and isinstance(count, int):

@@ -22,7 +22,7 @@ from typing import Any
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.rows import Rows, row_at, sum_rows
+from symgrad.autodiff.rows.formulas import Rows, is_position, row_at, sum_rows
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.body import (
     Body,
@@ -167,10 +167,12 @@ class StepArrays:
             return end and factor * end, read and factor * read, computed and factor * computed
         if is_zero(term):
             return None, None, None
-        if term.op is scatter_add and term.params[0] == (0,) and not term.args[1].shape:
-            at = as_size(term.args[1])
-            if at is not None and at in (last, -1 if last == self.length else 0):
-                return term.args[0], None, None
+        if (
+            term.op is scatter_add
+            and term.params[0] == (0,)
+            and is_position(as_size(term.args[1]), last, term.shape[0])
+        ):
+            return term.args[0], None, None
         if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
             start, stop, step = term.params[0][0]
             begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)

@@ -107,7 +107,7 @@ def reduce_over_indices(name: str, indices: Sequence[tuple[Node, IndexRange | No
         ShapeError: if an index runs along axes of different lengths.
     """
     for i, given in reversed(indices):
-        stacked = _stacked(body, i, given or _all_of_axis(i, index_length(body, i)))
+        stacked = array_over_range(body, i, given or _all_of_axis(i, index_length(body, i)))
         body = build.total(stacked, 0) if name == "sum" else build.reduce_axes(name, stacked, 0)
     return body
 
@@ -124,7 +124,7 @@ def array_over_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Si
         SymgradError: as for `reduce_over_indices`, for an index without a given length.
     """
     for i, length in reversed(list(zip(indices, lengths, strict=True))):
-        body = _stacked(body, i, _all_of_axis(i, index_length(body, i) if length is None else length))
+        body = array_over_range(body, i, _all_of_axis(i, index_length(body, i) if length is None else length))
     return body
 
 
@@ -170,7 +170,7 @@ def index_length(body: Node, i: Node) -> Size:
     return next(iter(lengths))
 
 
-def _stacked(body: Node, i: Node, values: IndexRange) -> Node:
+def array_over_range(body: Node, i: Node, values: IndexRange) -> Node:
     """Return a formula for all values of an index, along a new first axis."""
     stacks = {i: values.positions}
     stacks |= {n: found for n in topological([body]) if (found := _along(n, i, values)) is not None}
@@ -191,7 +191,7 @@ def _along(node: Node, i: Node, values: IndexRange) -> Node | None:
         if axis in here and sliced is not None:
             sliced = slice_at(sliced, axis, place, i, values)
     if sliced is None:  # positions that are themselves read at positions
-        found = [_stacked(place, i, values) for place in places]
+        found = [array_over_range(place, i, values) for place in places]
         x, first = gather(x, *found, params=(axes,)), min(axes)
         return transpose(x, [first, *(a for a in range(len(x.shape)) if a != first)])
     x = sliced

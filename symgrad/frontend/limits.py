@@ -13,6 +13,9 @@ BODY_TOKENS = 2**17
 """The number of tokens of all bodies that one program reads: functions that call others twice grow like powers of
 two."""
 
+FIRST_SHAPES = 300
+"""The number of choices of shapes for the first values of a recurrence, where the text does not say them."""
+
 QUOTED_CHARACTERS = 40
 """Characters of a part of a program that a message quotes."""
 

@@ -190,7 +190,16 @@ def run_steps(
     compute: Callable[[Sequence[Node], Mapping[Node, Any]], Sequence[Any]],
     dtype: Any,
 ) -> Any:
-    """Evaluate a recurrence step by step."""
+    """Return all values of a recurrence, step by step.
+
+    Args:
+        length: the number of steps.
+        reverse: 1 if the steps run back, else 0.
+        body: the formulas of one step.
+        given: the first values, the arrays of rows, and the operands.
+        compute: a function that evaluates nodes, given values of symbols.
+        dtype: the kind of NumPy's array for the values.
+    """
     ends = len(body.carries), len(body.carries) + len(body.rows)
     values, rows = list(given[: ends[0]]), given[ends[0] : ends[1]]
     operands = dict(zip(body.operands, given[ends[1] :], strict=True))

@@ -226,8 +226,26 @@ def size_quotient(total: Size, part: Size) -> Size | None:
 
 
 def nonnegative(size: Size) -> bool:
-    """Tell whether a size is provably at least zero for all values of the names."""
-    return all(c >= 0 and all(map(_at_least_zero, monomial)) for monomial, c in _terms(size).items())
+    """Tell whether a size is provably at least zero for all values of the names.
+
+    Example:
+        >>> nonnegative(size_sum([size_max(size_sum(["n", -1]), 0), 1, size_product([-1, "n"])]))
+        True
+    """
+    terms = _terms(size)
+    if all(c >= 0 and all(map(_at_least_zero, monomial)) for monomial, c in terms.items()):
+        return True
+    if all(c >= 0 for c in terms.values()):
+        return False
+    # A maximum is at least each of its two sizes.
+    return any(
+        nonnegative(
+            size_sum([size, size_product([-c, _atom("max", atom.a, atom.b)]), size_product([c, least])])
+        )
+        for monomial, c in terms.items()
+        if c > 0 and len(monomial) == 1 and isinstance(atom := monomial[0], SizeAtom) and atom.op == "max"
+        for least in (atom.a, atom.b)
+    )
 
 
 def least_value(size: Size) -> int | None:

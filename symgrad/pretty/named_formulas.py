@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from symgrad.autodiff.rows import reads_row
+from symgrad.autodiff.rows.formulas import reads_row
 from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
@@ -104,22 +104,60 @@ def formulas_text(
         words: the program whose names the formulas read.
     """
     text = spelling.text
-    loops = _recurrences(spelling, results, lines, known, words)
-    shown, below = (
-        loops if loops is not None else (results, [f"{name.name} = {text(body)}" for name, body in lines])
+
+    inside: set[str] = set()
+
+    def loop_lines(
+        node: Node,
+        names: Sequence[CarryName],
+        _: Sequence[Node],
+        called: RecurrenceNames,
+        sums: Sequence[Node],
+    ) -> tuple[list[str], list[Node]]:
+        letter = letter_for(called.taken)
+        terms = [over_names(s, [_terms(s)], [CarryName("")], text, letter)[0] for s in sums]
+        parts = {f: n for f, n in called.formulas(text, letter).items() if n not in inside}
+        shown, totals = recurrence_lines(
+            node,
+            names,
+            lambda n, more: expression_text(n, {**spelling.texts, **more}),
+            lambda nodes: parts_named(nodes, {}, called.taken, parts),
+            letter,
+            terms,
+        )
+        if sums:
+            inside.update(parts.values())
+        return shown, [symbol(Declaration(t, shape=s.shape[1:])) for t, s in zip(totals, sums, strict=True)]
+
+    shown, below = lines_below(
+        results, lines, known, loop_lines, lambda n, body: f"{n.name} = {text(body)}", words
     )
     found = [f"{title}{text(r)}" for title, r in zip(titles, shown, strict=True)]
     return "\n".join([*found, *(["where", *(f"  {line}" for line in below)] if below else [])])
 
 
-def _recurrences(
-    spelling: Notation,
+def lines_below(
     results: Sequence[Node],
     lines: Sequence[tuple[Node, Node]],
     known: Collection[str],
-    words: NamedProgram | None,
-) -> tuple[Sequence[Node], list[str]] | None:
-    """Return formulas with names for recurrences, and all lines below them; None without recurrences."""
+    loop_lines: Callable[
+        [Node, Sequence[CarryName], Sequence[Node], RecurrenceNames, Sequence[Node]],
+        tuple[list[str], list[Node]],
+    ],
+    line: Callable[[Node, Node], str],
+    words: NamedProgram | None = None,
+) -> tuple[Sequence[Node], list[str]]:
+    """Return formulas with names for recurrences, and all lines below them.
+
+    Args:
+        results: the formulas.
+        lines: new names with their bodies.
+        known: names in use.
+        loop_lines: a function that returns the lines of a recurrence and symbols for sums over its steps, given the
+            names of its carries, the symbols of their arrays, all names, and the recurrences that sum.
+        line: a function that returns the line of a name and its body.
+        words: the program whose names the formulas read.
+    """
     roots, lags = with_lags([*results, *(body for _, body in lines)])
     results, lines = (
         roots[: len(results)],
@@ -127,7 +165,7 @@ def _recurrences(
     )
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
-        return None
+        return results, [line(name, body) for name, body in lines]
     taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
     bodies = [] if words is None else [(name.name, body) for name, body in words.bodies.items()]
     called = RecurrenceNames(taken, bodies, {} if words is None else words.steps)
@@ -135,7 +173,6 @@ def _recurrences(
     written: dict[Node, list[str]] = {}
     read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in lines}
     sums = _sums_over(loops, topological(roots))
-    inside: set[str] = set()
     for node in loops:
         if any(node in some for some in sums.values()):
             continue
@@ -151,30 +188,18 @@ def _recurrences(
         for one in some:
             table.update(one.rows(table[one.array]))
         table[node] = pack_values([table[v] for v in carry_values(node)], 1)
-        letter = letter_for(taken)
-        summands = [_terms(total, table, spelling, letter) for total in sums.get(node, {})]
-        parts = {f: n for f, n in called.formulas(spelling.text, letter).items() if n not in inside}
-        shown, totals = recurrence_lines(
-            changed,
-            places,
-            lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            lambda nodes, parts=parts: parts_named(nodes, {}, taken, parts),
-            letter,
-            summands,
-        )
-        if summands:
-            inside.update(parts.values())
+        totals = [apply(t.op, tuple(substitute(t.args, table)), t.params) for t in sums.get(node, {})]
+        shown, symbols = loop_lines(changed, places, own, called, totals)
         first, *others = own
         written[first], read[first] = shown, args
         for other in others:
             written[other], read[other] = [], (first,)
-        for ends, total in zip(sums.get(node, {}).values(), totals, strict=True):
-            for end in ends:
-                table[end] = symbol(Declaration(total, shape=end.shape))
-                written[table[end]], read[table[end]] = [], (first,)
+        for ends, total in zip(sums.get(node, {}).values(), symbols, strict=True):
+            table.update(dict.fromkeys(ends, total))
+            written[total], read[total] = [], (first,)
     for name, body in lines:
         (new,) = substitute([body], table)
-        read[name], written[name] = (new,), [f"{name.name} = {spelling.text(new)}"]
+        read[name], written[name] = (new,), [line(name, new)]
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
     return substitute(results, table), [line for name in reversed(order) for line in written[name]]
 
@@ -193,12 +218,11 @@ def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[
     return found
 
 
-def _terms(total: Node, table: Mapping[Node, Node], spelling: Notation, letter: str) -> Node:
-    """Return what a recurrence sums, over the names of values and rows."""
-    changed = apply(total.op, tuple(substitute(total.args, table)), total.params)
-    terms = summed(changed)
+def _terms(total: Node) -> Node:
+    """Return what a recurrence sums."""
+    terms = summed(total)
     assert terms is not None
-    return over_names(changed, [terms], [CarryName("")], spelling.text, letter)[0]
+    return terms
 
 
 def join_formulas(

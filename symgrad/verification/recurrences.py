@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import StepArrays
-from symgrad.autodiff.rows import row_of, summand
+from symgrad.autodiff.rows.formulas import part_with_rows, row_of, summand
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now, stopwatch
 from symgrad.ir.body import Body, bodies_in, carry_values, divide
@@ -64,10 +64,6 @@ def decide_recurrences(
     """
     end, took = now() + seconds, stopwatch()
     a, b = resized([a, b], sizes or {})
-    any_length = bool(_open_lengths([a, b]))
-    few = None if any_length else _with_few_steps(a, b, end, wrt)
-    if few is not None:
-        return replace(few, seconds=took())
     value = a if wrt is None else pull_back([a], [as_node(1)], [wrt]).gradients[0]
     claims = _by_induction(value, b, end - seconds / 3)
     note = None if wrt is None else "compared with the derivative that symgrad computes"
@@ -85,8 +81,8 @@ def decide_recurrences(
             note=note,
             seconds=took(),
         )
-    few = _with_few_steps(a, b, end, wrt) if any_length else None
-    if few is not None and few.status == "refuted":
+    few = _with_few_steps(a, b, end, wrt)
+    if few is not None and (few.status == "refuted" or not _open_lengths([a, b])):
         return replace(few, seconds=took())
     if few is not None and few.status in ("proved", "supported"):
         lengths = ", ".join(map(str, _LENGTHS))
@@ -229,6 +225,8 @@ def _computed_rows(classes: Sequence[_Class]) -> dict[Node, Node]:
     found: dict[Node, Node] = {}
     for node, values in classes:
         steps = StepArrays(node)
+        if any(rows.shape[0] != steps.length for rows in steps.rows):
+            continue  # x[1:] of T rows has max(T - 1, 0) rows, whose number is written in another way
         results = substitute(steps.body.results, steps.constants())
         computed = batch(results, steps.step_rows(values), (steps.length,))
         found.update(zip(map(steps.after, values), computed, strict=True))
@@ -281,6 +279,9 @@ class _StepRows:
         return row_of(values, self._row)
 
     def _row(self, array: Node, start: Size) -> Node:
+        inside = part_with_rows(array, start, self._length)
+        if inside is not None:
+            return row_of(inside[0], self._row, 0, inside[1])
         rows = slice_rows(array, start, size_sum([start, self._length]))
         return self.of(rows, index(rows, 0))
 
@@ -291,7 +292,7 @@ class _StepRows:
         if before is None:
             arrays = map(steps.before, self._values[node])
             before = [self.of(x, c) for x, c in zip(arrays, body.carries, strict=True)]
-        read = [self.of(x, r) for x, r in zip(steps.rows, body.rows, strict=True)]
+        read = [self.formula(x) for x in steps.rows]
         return body.applied([*before, *read, *steps.operands])
 
 
@@ -340,7 +341,7 @@ def _same_steps(
 
 
 def _decided(x: Node, y: Node, end: float) -> Verdict:
-    limit = max((end - now()) / 2, 0.1)
+    limit = max(0.7 * (end - now()), 0.1)
     if has_recurrences([x, y]):
         return decide_recurrences(x, y, limit)
     return decide(statement(x, y), limit)

@@ -77,3 +77,9 @@ def test_refused_with_a_message(call: Any, words: str) -> None:
         call()
     assert words in str(caught.value)
     assert caught.value.cure
+
+
+def test_a_scan_without_a_carry() -> None:
+    x = sg.parse("x : real[4, 2]")["x"]
+    _, ys = sg.scan(lambda _, row: (None, sg.sum(row**2)), None, x)
+    assert str(ys.canonical()).splitlines()[-1] == "sum(x**2, axis=1)"

@@ -10,7 +10,7 @@ import pytest
 
 from symgrad.autodiff.batch import batch, units
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.row_independence import find_row_mixing
+from symgrad.autodiff.rows.independence import find_row_mixing
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of

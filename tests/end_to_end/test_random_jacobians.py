@@ -9,7 +9,7 @@ import pytest
 
 from symgrad.autodiff.jacobians import backwards, forwards
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.row_independence import find_row_mixing
+from symgrad.autodiff.rows.independence import find_row_mixing
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import evaluate_size

@@ -524,9 +524,35 @@ def test_control_flow_by_data_is_refused_with_its_line():
             sg.from_jax(g, "real[3]")
 
 
-def test_loops_that_are_too_long_are_refused():
-    with pytest.raises(UnsupportedError, match="a loop of 1,000 steps, more than 100"):
-        sg.from_jax(lambda x: lax.fori_loop(0, 1000, lambda k, c: c * 0.5, x), "real")
+def test_loops_stay_loops():
+    def network(W, U, b, x):
+        def step(h, x):
+            h = jnp.tanh(W @ h + U @ x + b)
+            return h, (h**2).sum()
+
+        h, costs = lax.scan(step, jnp.zeros(3), x)
+        return (h**2).sum() + costs.sum()
+
+    shapes = ((3, 3), (3, 2), (3,), (500, 2))
+    p = agree(network, *(RNG.normal(size=s) / 3 for s in shapes))
+    assert "tanh(W@g[t-1] + U@x[t-1] + b) for t in 1..500" in str(p)
+    assert "costs = sum(g[1:]**2, axis=1)" in str(p)
+    p = agree(lambda x: lax.fori_loop(2, 900, lambda k, c: c * 0.5 + jnp.sin(k * x), x), V)
+    assert "for t in" in str(p)
+    agree(lambda x: lax.fori_loop(0, 1, lambda k, c: c * x + k, x), V)
+    agree(lambda x: lax.scan(lambda c, r: (c[::-1] + r, (c > r, c)), x[0], x), X)
+    agree(
+        lambda x: lax.fori_loop(0, 3, lambda k, c: lax.fori_loop(0, 4, lambda j, d: d * 0.9 + j * k, c), x), V
+    )
+
+
+def test_loops_that_carry_whole_numbers_on_are_refused_if_they_are_long():
+    def f(x, n):
+        return lax.fori_loop(0, n, lambda k, c: (c[0] * 0.5 + c[1], (c[1] * 3) % 7), (x, 1))[0]
+
+    agree(lambda x: f(x, 5), V)
+    with pytest.raises(UnsupportedError, match="a loop of 1,000 steps with whole numbers"):
+        sg.from_jax(lambda x: f(x, 1000), "real")
 
 
 def test_arrays_in_the_function_are_refused_if_they_are_large():

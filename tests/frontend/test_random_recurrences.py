@@ -54,7 +54,7 @@ def program(rng: random.Random) -> str:
     return HEAD + "\n".join([*lines, f"{'; '.join(steps)} {clause}", f"y = {result}"])
 
 
-def value_of(node: Node) -> np.ndarray:  # type: ignore[type-arg]
+def value_of(node: Node) -> np.ndarray:
     return np.asarray(evaluate([node], {s: VALUES[s.name] for s in symbols_of([node])})[0])
 
 

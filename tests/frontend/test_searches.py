@@ -102,6 +102,7 @@ def test_a_search_with_a_longer_memory() -> None:
     line = "f = z[k]**2 - a; z[k+1] = z[k] - f/(f - z[k-1]**2 + a)*(z[k] - z[k-1]) until abs(z[k]**2 - a) < 1e-12"
     p = search(line + ", at most 50", START + "z[1] = 1\n")
     assert p["z"].shape == (52,)
+    assert "z[t] = z[t-1] - f/(f - z[t-2]**2 + a)*(z[t-1] - z[t-2]) until abs(z[t]**2 - a) < 1e-12" in str(p)
     values = p["z"](a=2.0)
     steps = [2.0, 1.0]
     while abs(steps[-1] ** 2 - 2) >= 1e-12:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 import symgrad as sg
@@ -10,6 +12,7 @@ from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.verification.recurrences import unrolled
+from tests.recurrences import RECURRENCES
 
 DECLARED = "a, b : real\nx : real[T]\n"
 LINES = (
@@ -83,6 +86,15 @@ def test_mistakes_in_a_backward_recurrence_are_refuted(right: str, wrong: str) -
     assert verdict.witness is not None
 
 
+def test_a_range_that_may_be_empty() -> None:
+    lines = "x : real[T]\na : real\ns[0] = x[0]\ns[t] = a*x[t] + s[t-1] for t in 1..T - 1\n"
+    y = sg.parse(f"{lines}y = sum((s[:T - 1] - x[1:])**2)")["y"]
+    gradient = sg.grad(y, "a")
+    again = sg.parse(f"{lines}{gradient}").last
+    assert sg.equal(again, gradient).status in ("proved", "supported")
+    assert sg.equal(again, gradient * 2).status == "refuted"
+
+
 def test_a_given_number_of_steps() -> None:
     squares = "a : real\nh[0] = a\nh[t] = h[t-1]**2 for t in 1..{0}\ny = h[{0}]"
     assert sg.equal(sg.parse(squares.format(3))["y"], "a**8").status == "proved"
@@ -119,3 +131,21 @@ def test_what_is_written_out_has_no_recurrence() -> None:
     assert not any(map(is_recurrence, topological([plain])))
     assert symbol(Declaration("a")) in topological([plain])
     assert as_node(1) in topological([plain])
+
+
+SUPPORTED = {
+    *("exponential smoothing", "Clenshaw's scheme", "Kalman filter"),
+    *("secant method", "power iteration", "Fibonacci"),
+}
+"""Recurrences whose printed gradients agree at points, without a proof."""
+
+
+@pytest.mark.parametrize("name", sorted(set(RECURRENCES) - SUPPORTED - {"Adam"}))  # Adam takes a minute
+def test_printed_gradients_are_proved_and_others_refuted(name: str) -> None:
+    program = dedent(RECURRENCES[name])
+    y = sg.parse(program)["y"]
+    x = y.inputs[0]
+    text = str(sg.grad(y, x))
+    read = sg.parse(text if " : " in text.splitlines()[0] else f"{program}\n{text}").last
+    assert sg.verify(y, x, read).status == "proved"
+    assert sg.verify(y, x, 2 * read).status == "refuted"

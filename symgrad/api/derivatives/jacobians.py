@@ -24,7 +24,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula, Formulas
 from symgrad.autodiff.batch import batch, units
 from symgrad.autodiff.jacobians import jacobian_blocks, unit_seeds
-from symgrad.autodiff.row_independence import find_row_mixing
+from symgrad.autodiff.rows.independence import find_row_mixing
 from symgrad.autodiff.vjp import pull_back
 from symgrad.autodiff.zeros import classify, unmoved
 from symgrad.ir.graph import Node, as_node

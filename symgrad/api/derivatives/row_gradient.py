@@ -10,7 +10,7 @@ from symgrad.api.functions.layout import scatter_add
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.limits import QUOTED_CHARACTERS
-from symgrad.autodiff.gathered_rows import pull_back_rows
+from symgrad.autodiff.rows.gathered import pull_back_rows
 from symgrad.autodiff.trace import Pullback
 from symgrad.ir.sizes import Shape
 from symgrad.support.errors import UnsupportedError, UsageError

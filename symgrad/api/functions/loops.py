@@ -15,6 +15,7 @@ from symgrad.autodiff.recurrences import recur
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.sizes import Size, size_product, size_sum
+from symgrad.ir.traverse import substitute
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import slice_rows
 from symgrad.ops.numpy.subscripts import index
@@ -93,21 +94,23 @@ def scan(
                 cure="give it this shape at the start, or reshape it in the step",
             )
     of = [*given, *results, *outputs]
-    # A loop is built once for all its results.
-    values = recur(
-        [s.node for s in starts],
-        carries,
-        [r.node for r in results],
-        dict(zip(read, (x.node for x in rows), strict=True)),
-        steps,
-        reverse=reverse,
-    )
+    # A loop is built once for all its results; without a carry the steps are independent of each other.
+    values: list[Node] = []
+    if carries:
+        table = dict(zip(read, (x.node for x in rows), strict=True))
+        values = recur(
+            [s.node for s in starts], carries, [r.node for r in results], table, steps, reverse=reverse
+        )
     last: Size = 0 if reverse else steps
     ends = [make(Expr, lambda v=v: _entry(v, last), of) for v in values]
-    before = (1, None) if reverse else (None, steps)
+    before, after = ((1, None), (None, steps)) if reverse else ((None, steps), (1, None))
     stacks = {c: slice_rows(v, *before) for c, v in zip(carries, values, strict=True)}
     stacks.update(zip(read, (x.node for x in rows), strict=True))
-    stacked = batch([y.node for y in outputs], stacks, (steps,))
+    # What an output reads of the new carry is not computed again.
+    new = [bound_symbol("value", k, trace, c.shape) for k, c in enumerate(carries)]
+    stacks.update((n, slice_rows(v, *after)) for n, v in zip(new, values, strict=True))
+    computed = {r.node: n for r, n in zip(results, new, strict=True) if r.node.args}
+    stacked = batch(substitute([y.node for y in outputs], computed), stacks, (steps,))
     ys = [make(Expr, lambda s=s: s, of) for s in stacked]
     return _rebuilt(init, ends), _rebuilt(out, ys)
 

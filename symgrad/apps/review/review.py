@@ -28,7 +28,9 @@ from symgrad.verification.verdict import Verdict
 if TYPE_CHECKING:
     from typing import Unpack
 
-_OTHERWISE = re.compile(r'otherwise: (arguments|slash)="(\w+)"')
+_OTHERWISE = re.compile(
+    r'otherwise: (arguments|slash)="(\w+)"|a position counted from \d; otherwise: (first)=(\d)'
+)
 _LOGARITHM = re.compile(r"\blog\b(?!_)")
 # What has logarithms of base 10: pH, decibels, log(100) = 2.
 _BASE_10 = re.compile(
@@ -38,7 +40,11 @@ _BASE_10 = re.compile(
 _LENGTH = re.compile(r"\|([^\W\d]\w*)\|")
 _POWER_OF_10 = re.compile(r"(?<=/)(\s*\d[\d.]*)\s?[×·]\s?10\^([-−]?\d+)")
 _RIGHT = ("proved", "supported")
-_BOTH = {"arguments": "a function without brackets", "slash": "a slash before several factors"}
+_BOTH = {
+    "arguments": "a function without brackets",
+    "slash": "a slash before several factors",
+    "first": "positions, which may count from 0 or from 1",
+}
 _AHEAD = 6  # statements behind one that may say what it is for
 _READINGS = 5  # of a document in which names are explained behind their use, by others that are
 
@@ -142,8 +148,8 @@ def review(
     if first.status != "refuted":
         return first
     doubts = (_OTHERWISE.search(a.text) for a in first.assumptions)
-    values = dict.fromkeys((m[1], m[2]) for m in doubts if m is not None and m[1] not in options)
-    for option, value in values:
+    noted = [(m[1] or m[3], m[2] or int(m[4])) for m in doubts if m is not None]
+    for option, value in dict.fromkeys((o, v) for o, v in noted if o not in options):
         other = _read(document, seconds, {**chosen, option: value})
         first = _unless_otherwise(first, other, _BOTH[option])
     return first

@@ -17,7 +17,7 @@ from symgrad.apps.review.layout.prose import (
 )
 from symgrad.apps.review.layout.quantities import NUMBER
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
-from symgrad.apps.review.rules.definitions import DefinitionRules
+from symgrad.apps.review.rules.recurrence_statements import RecurrenceStatements
 from symgrad.apps.review.rules.state import WrittenEquation, one_line
 from symgrad.apps.review.rules.two_signs import has_two_signs, merged, with_sign
 from symgrad.apps.review.steps import ReviewStep
@@ -40,7 +40,7 @@ _CALLED_WRONG = re.compile(r"[\s$)\"'.,`]*(?:which )?(?:is|was)\s+a\s+(?:misprin
 _ABOUT = ("≈", "≃", "≅", "~=", "\\approx", "\\simeq", "\\cong")
 
 
-class Reviewer(DefinitionRules):
+class Reviewer(RecurrenceStatements):
     """Reads the statements of one document, one after the other."""
 
     def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:
@@ -51,6 +51,8 @@ class Reviewer(DefinitionRules):
             statement: it.
             following: some behind it, which may say what it is for.
         """
+        if self._is_about_recurrence(number, statement):
+            return
         if not has_two_signs(statement):
             self._read_statement(number, statement, following)
             return
@@ -155,8 +157,9 @@ class Reviewer(DefinitionRules):
         try:
             right = self._reader.expanded(text, () if left is None else left.expr.shape)
         except ShapeError as error:
-            if left is None:
+            if left is None or self._reads_recurrence(text.text):  # T and max(T - 1, 0) + 1 rows may fit
                 self._unread(text.span, text.text, error)
+                self._judge.unread_before = True
             else:
                 typed = None if text.notation == "latex" else self._reader.typed(text).text
                 self.names.missed(text.text)  # a name in it may be an array that is explained below

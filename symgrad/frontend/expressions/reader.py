@@ -22,10 +22,10 @@ from symgrad.frontend.tokens.foreign_syntax import operand_before
 from symgrad.frontend.tokens.terms import (
     Argument,
     Dots,
+    IndexEnds,
     Item,
     ItemList,
     Keyword,
-    Limits,
     NoneLiteral,
     Section,
     Term,
@@ -283,21 +283,21 @@ class ProgramReader(RecurrenceRules):
     def keyword(self, name: Token, value: Item) -> Keyword:
         return Keyword(name, value)
 
-    def index_range(self, name: Token, first: Term, _dots: Token, last: Term) -> Limits:
-        return Limits(name, first, last)
+    def index_range(self, name: Token, first: Term, _dots: Token, last: Term) -> IndexEnds:
+        return IndexEnds(name, first, last)
 
-    def call(self, name: Token, *rest: Argument | Limits | Token | None) -> Term:
+    def call(self, name: Token, *rest: Argument | IndexEnds | Token | None) -> Term:
         closing = rest[-1]
         assert isinstance(closing, Token)
         start, end = span_of(name)[0], span_of(closing)[1]
-        given = [a for a in rest if isinstance(a, (Term, ItemList, Text, NoneLiteral, Keyword, Limits))]
+        given = [a for a in rest if isinstance(a, (Term, ItemList, Text, NoneLiteral, Keyword, IndexEnds))]
         if self.error is not None:
             return Term(number(1), start, end)
         body, others = given[0] if given else None, given[1:]
         over = [found for a in others if (found := self._as_index(a)) is not None]
         if over and len(over) == len(others) and isinstance(body, Term) and str(name) in REDUCTIONS:
             return self.build(partial(reduce_over_indices, str(name), over), [body], start, end)
-        arguments = [a for a in given if not isinstance(a, Limits)]
+        arguments = [a for a in given if not isinstance(a, IndexEnds)]
         if len(arguments) < len(given):
             return self.wrong(
                 ProgramSyntaxError,
@@ -311,15 +311,15 @@ class ProgramReader(RecurrenceRules):
             return self.expand(name, arguments, end)
         return self.defined_below(name) or call(self, name, arguments, end)
 
-    def _as_index(self, argument: Argument | Limits) -> tuple[Node, IndexRange | None] | None:
+    def _as_index(self, argument: Argument | IndexEnds) -> tuple[Node, IndexRange | None] | None:
         """Return an argument as an index with its values; None for other arguments."""
-        if isinstance(argument, Limits):
+        if isinstance(argument, IndexEnds):
             return index_symbol(argument.name), self._values_of(argument)
         if isinstance(argument, Term) and index_name(argument.node) is not None:
             return argument.node, None
         return None
 
-    def _values_of(self, given: Limits) -> IndexRange | None:
+    def _values_of(self, given: IndexEnds) -> IndexRange | None:
         ends = [self.size_of(term.node) for term in (given.first, given.last)]
         for term, size in zip((given.first, given.last), ends, strict=True):
             if size is None:

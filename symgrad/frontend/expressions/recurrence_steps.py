@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import recur
-from symgrad.autodiff.rows import row_symbol
+from symgrad.autodiff.rows.formulas import row_symbol
 from symgrad.frontend.indices import IndexRange, affine, slice_at
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.body import Body, divide
@@ -33,14 +34,23 @@ _HEIGHT = 0
 
 @dataclass(frozen=True, slots=True)
 class StepRange:
-    """The range of the steps: the name of the position, the first and the last position; the condition of a search."""
+    """The range of the steps: the name of the position, the first and the last position.
+
+    A search has a condition, as the reader takes it in.
+    """
 
     name: Token
     first: Size
     last: Size
     reverse: bool
     length: Size
-    until: Sequence[Token] | None = None
+    until: Any = None
+
+    @property
+    def values(self) -> IndexRange:
+        """The positions in increasing order."""
+        ends = (self.last, self.first) if self.reverse else (self.first, self.last)
+        return IndexRange(str(self.name), *ends, self.length)
 
 
 def position_offset(at: Node, step: Node) -> Size | None:
@@ -71,8 +81,6 @@ class RecurrenceSteps:
         self._body: Body | None = None
         self._formulas: list[tuple[str, Node]] = []
         self._condition: Node | None = None
-        ends = (loop.last, loop.first) if loop.reverse else (loop.first, loop.last)
-        self._values = IndexRange(str(loop.name), *ends, loop.length)
 
     def define(
         self, name: str, offset: Size, formula: Node, shape: Shape, starts: Mapping[Size, Node]
@@ -89,13 +97,6 @@ class RecurrenceSteps:
                 expected=f"{name}[{wanted[0]}]",
                 cure="give the values just before the first step, each with its position",
             )
-        lowest = size_sum([self.loop.last, offset]) if self.loop.reverse else wanted[-1]
-        if lowest != 0:
-            raise DomainError(
-                f"the values of '{name}' begin at the position {lowest}",
-                expected=f"values from {name}[0] on, since positions count from 0",
-                cure="begin with the position 0, and read other arrays further on",
-            )
         self.starts[name] = {p: full(starts[p], shape) for p in wanted}
         self.before[name] = [
             symbol(Declaration(f"{STEP} {name} {k}", REAL, shape)) for k in range(1, len(starts) + 1)
@@ -110,6 +111,11 @@ class RecurrenceSteps:
         self.whole = {**self.whole, place: name}
         self._formulas.append((name, formula))
         return place
+
+    def lowest(self, name: str) -> Size:
+        """Return the lowest position of the values of a name."""
+        low = size_sum([self.loop.values.first, self.offsets[name]])
+        return low if self.loop.reverse else size_sum([low, -len(self.starts[name])])
 
     def stop(self, condition: Node) -> None:
         """Set the condition with which the values stay; it is about the last of the values that it reads."""
@@ -249,7 +255,7 @@ class RecurrenceSteps:
             elif varying.intersection(node.args):
                 varying.add(node)
         if self.step in topological([formula], until=done):
-            done[self.step] = row_symbol(self._values.positions, self.rows, _HEIGHT)
+            done[self.step] = row_symbol(self.loop.values.positions, self.rows, _HEIGHT)
         (found,) = substitute([formula], done)
         whole = next((self.whole[n] for n in topological([found]) if n in self.whole), None)
         if whole is not None:
@@ -300,11 +306,11 @@ class RecurrenceSteps:
         axes: tuple[int, ...] = node.params[0]
         others = places[1:]
         if axes[0] == 0 and all(self.step not in topological([p]) for p in others):
-            rows = slice_at(x, 0, places[0], self.step, self._values)
+            rows = slice_at(x, 0, places[0], self.step, self.loop.values)
             if rows is not None:
                 row = row_symbol(rows, self.rows, _HEIGHT)
                 return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
-        (rows,) = batch([node], {self.step: self._values.positions}, (self.loop.length,))
+        (rows,) = batch([node], {self.step: self.loop.values.positions}, (self.loop.length,))
         return row_symbol(rows, self.rows, _HEIGHT)
 
 

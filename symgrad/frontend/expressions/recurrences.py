@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
 from symgrad.frontend.expressions.functions import FunctionRules, SingleExpression
 from symgrad.frontend.expressions.recurrence_steps import STEP, RecurrenceSteps, StepRange, position_offset
@@ -43,11 +44,11 @@ def _line(tokens: Sequence[Token]) -> tuple[Token, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StepDefinition:
-    """One definition: the name, the tokens of its subscript (None without one), and those of its formula."""
+    """One definition: the name, its subscript (None without one), and its formula, as the reader takes them in."""
 
     name: Token
-    subscript: tuple[Token, ...] | None
-    formula: tuple[Token, ...]
+    subscript: Any
+    formula: Any
 
     def reads(self, name: str) -> bool:
         return name in (self.subscript or ()) or name in self.formula
@@ -125,8 +126,11 @@ class RecurrenceRules(FunctionRules):
             )
             return
         loop = self._loop(rest) if word.type == "FOR" else self._search(word, rest, letter, lines)
-        if loop is None or self.error is not None:
-            return
+        if loop is not None and self.error is None:
+            self.define_steps(lines, loop)
+
+    def define_steps(self, lines: Sequence[StepDefinition], loop: StepRange) -> None:
+        """Define the arrays of all values that steps compute."""
         shapes: dict[str, Shape] = {}
         for line in lines:
             if line.subscript is None:
@@ -134,11 +138,11 @@ class RecurrenceRules(FunctionRules):
             given = self.starts.get(str(line.name))
             if given is not None:
                 shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
-            elif not self._is_part(line, lines, letter):
+            elif not self._is_part(line, lines, loop.name):
                 self._no_start(line, loop)
                 return
-        if loop.first == loop.last and self._starts_after(lines, loop):
-            loop = replace(loop, reverse=True)
+        if loop.first == loop.last:  # a single step is no direction
+            loop = self.in_direction(lines, loop)
         spans, derivatives = dict(self.spans), dict(self.derivatives)
         found: dict[str, Node] | None = {}
         for _ in range(
@@ -160,7 +164,9 @@ class RecurrenceRules(FunctionRules):
                 self._claim(line.name)
             self.assign(line.name, Term(values, *span_of(line.name)))
             if given is None and self.error is None:
-                first = size_sum([loop.last if loop.reverse else loop.first, self._offset(line, letter) or 0])
+                first = size_sum(
+                    [loop.last if loop.reverse else loop.first, self._offset(line, loop.name) or 0]
+                )
                 shape = size_sum([first, loop.length]), *values.shape[1:]
                 place = symbol(Declaration(f"{STEP} positions of {name}", REAL, shape))
                 self.later[place] = self.defined[name], first
@@ -187,17 +193,26 @@ class RecurrenceRules(FunctionRules):
                 clause[0], "the range of a recurrence is not complete", "for t in 1..T", "write both ends"
             )
             return None
-        name = clause[0]
+        return self.step_range(clause[0], [_line(p) if p else p for p in (clause[2:at], clause[at + 1 :])])
+
+    def step_range(self, name: Token, parts: Sequence[Any]) -> StepRange | None:
+        """Return the range of a position.
+
+        Args:
+            name: the letter of the position.
+            parts: the first position and the last one.
+        """
         ends: list[Size] = []
-        for part in (clause[2:at], clause[at + 1 :]):
-            term = self._formula(_line(part) if part else part)
+        for part in parts:
+            term = self._formula(part)
             size = None if self.error is not None else self.size_of(term.node)
             if size is None:
-                self._refuse(
-                    part[0] if part else name,
+                self.wrong(
+                    ProgramSyntaxError,
                     "the end of a range is no size",
-                    "whole numbers and sizes: 1..T",
-                    "write a whole number, or the name of a size",
+                    *((term.start, term.end) if part else span_of(name)),
+                    expected="whole numbers and sizes: 1..T",
+                    cure="write a whole number, or the name of a size",
                 )
                 return None
             ends.append(size)
@@ -218,14 +233,22 @@ class RecurrenceRules(FunctionRules):
             return None
         return StepRange(name, first, last, reverse, size_max(back if reverse else steps, 0))
 
-    def _starts_after(self, lines: Sequence[StepDefinition], loop: StepRange) -> bool:
-        """Tell whether a single step, which is no direction, computes values before the first ones."""
-        line = next(line for line in lines if line.subscript is not None)
+    def in_direction(self, lines: Sequence[StepDefinition], loop: StepRange) -> StepRange:
+        """Return the range from the end at which the first values are given."""
+        back = replace(loop, first=loop.last, last=loop.first, reverse=not loop.reverse)
+        for way in (loop, back):
+            if all(
+                self.before_first(line, way) in self.starts.get(str(line.name), ())
+                for line in lines
+                if line.subscript is not None
+            ):
+                return way
+        return loop
+
+    def before_first(self, line: StepDefinition, loop: StepRange) -> Size | None:
+        """Return the position before those that the steps compute of a definition; None for other left sides."""
         offset = self._offset(line, loop.name)
-        if offset is None:
-            return False
-        beyond = (size_sum([p, size_product([-1, loop.first])]) for p in self.starts[str(line.name)])
-        return all(isinstance(p, int) and isinstance(offset, int) and p > offset for p in beyond)
+        return None if offset is None else size_sum([loop.first, offset, 1 if loop.reverse else -1])
 
     def _search(
         self, word: Token, clause: Sequence[Token], letter: Token, lines: Sequence[StepDefinition]
@@ -245,7 +268,13 @@ class RecurrenceRules(FunctionRules):
                 "end the line with the condition, then: , at most 50",
             )
             return None
-        term = self._formula(_line(bound))
+        return self.search_range(letter, lines, _line(clause[:at]), _line(bound))
+
+    def search_range(
+        self, letter: Token, lines: Sequence[StepDefinition], until: Any, bound: Any
+    ) -> StepRange | None:
+        """Return the range of steps that end once a condition holds, given their largest number."""
+        term = self._formula(bound)
         length = None if self.error is not None else self.size_of(term.node)
         if length is None or (isinstance(length, int) and length < 0):
             self.wrong(
@@ -267,7 +296,7 @@ class RecurrenceRules(FunctionRules):
             return None
         first = size_sum([last, 1, size_product([-1, offset])])
         end = size_sum([first, length, -1])
-        return StepRange(letter, first, end, False, size_max(length, 0), _line(clause[:at]))
+        return StepRange(letter, first, end, False, size_max(length, 0), until)
 
     def _offset(self, line: StepDefinition, letter: Token) -> Size | None:
         """Return the position that a definition computes, minus that of the step."""
@@ -317,6 +346,7 @@ class RecurrenceRules(FunctionRules):
                     continue
                 starts = {p: term.node for p, (_, term) in self.starts[str(line.name)].items()}
                 reader.define(str(line.name), offset, value.node, shapes[str(line.name)], starts)
+                self._number_positions(str(line.name), reader.lowest(str(line.name)))
             if loop.until is not None and not self._stop(reader, loop.until):
                 return None
             found = reader.values()
@@ -324,14 +354,23 @@ class RecurrenceRules(FunctionRules):
                 self.steps.setdefault(body, parts)
             return found
         except SymgradError as error:
-            self.keep(error, lines[0].name.start_pos, lines[-1].formula[-1].end_pos)
+            self.keep(error, lines[0].name.start_pos, self._formula_end(lines[-1]))
             return None
         finally:
             self.local = outer
 
-    def _stop(self, reader: RecurrenceSteps, tokens: Sequence[Token]) -> bool:
+    def _number_positions(self, name: str, lowest: Size) -> None:
+        """Refuse values whose positions do not count from 0."""
+        if lowest != 0:
+            raise DomainError(
+                f"the values of '{name}' begin at the position {lowest}",
+                expected=f"values from {name}[0] on, since positions count from 0",
+                cure="begin with the position 0, and read other arrays further on",
+            )
+
+    def _stop(self, reader: RecurrenceSteps, until: Any) -> bool:
         """Read the condition of a search; return whether it is one."""
-        term = self._formula(tokens)
+        term = self._formula(until)
         condition = None if self.error is not None else as_condition(term.node)
         if self.error is None and (condition is None or condition.shape):
             self.wrong(
@@ -354,10 +393,14 @@ class RecurrenceRules(FunctionRules):
             self.keep(error, term.start, term.end)
         return self.error is None
 
-    def _formula(self, tokens: Sequence[Token]) -> Term:
+    def _formula(self, written: Any) -> Term:
+        """Return the value of a part of a definition, here a sequence of tokens."""
         body = SingleExpression(self)
-        parse(tokens, body)
+        parse(written, body)
         return body.value
+
+    def _formula_end(self, line: StepDefinition) -> int:
+        return line.formula[-1].end_pos
 
     def _refuse(self, token: Token, what: str, expected: str, cure: str) -> None:
         self.wrong_token(ProgramSyntaxError, what, token, expected=expected, cure=cure)

@@ -10,6 +10,7 @@ from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.order import reading_order
 from symgrad.frontend.latex.meaning.readings import Ambiguity
+from symgrad.frontend.latex.meaning.step_lines import with_recurrences
 from symgrad.frontend.latex.syntax.grammar import statements
 from symgrad.frontend.latex.syntax.lexer import latex_error, split_rows, tokenize
 from symgrad.frontend.latex.syntax.macros import expand_macros
@@ -31,12 +32,14 @@ class LatexListing:
         readings: how ambiguous places were read, in the order of the text.
         source: the text.
         defined: the names that the lines of the text define.
+        firsts: the number of the first position of arrays that recurrences define or read.
     """
 
     listing: Listing
     readings: tuple[Ambiguity, ...]
     source: Source
     defined: tuple[str, ...]
+    firsts: Mapping[Node, int]
 
 
 def latex_statements(source: Source) -> list[LatexLine]:
@@ -61,6 +64,9 @@ def parse_latex_program(
     symbols: Mapping[str, Node] | None = None,
     sizes: Mapping[str, Node] | None = None,
     differentiate: Differentiate | None = None,
+    *,
+    strict: bool | None = None,
+    firsts: Mapping[Node, int] = {},
 ) -> LatexListing:
     r"""Read formulas in LaTeX.
 
@@ -73,6 +79,8 @@ def parse_latex_program(
         sizes: names of sizes that were declared.
         differentiate: a function that returns the derivative of one node with respect to another; without it
             derivatives are refused.
+        strict: whether names must be declared; by default, if some are.
+        firsts: the numbers of the first positions of known arrays, where texts before have numbered these.
 
     Raises:
         SymgradError: if the text is wrong; the message has the place.
@@ -92,15 +100,16 @@ def parse_latex_program(
             cure="split it into several formulas",
         )
     source = Source(text, name)
-    lines = latex_statements(source)
+    lines = with_recurrences(latex_statements(source))
     if not lines:
         raise latex_error(
             source, "the text is empty", 0, 0, expected="a formula", cure=r"write one, such as \frac{x^2}{2}"
         )
     before = {} if declared is None else {**declared.symbols, **declared.assignments}
     given = {**(declared.given if declared else {}), **before, **(sizes or {}), **(symbols or {})}
-    strict = declared is not None or symbols is not None
+    strict = (declared is not None or symbols is not None) if strict is None else strict
     reader = LatexReader(source, given, strict, options, differentiate)
+    reader.firsts.update(firsts)
     with gc_paused():
         if not strict:
             reader.infer_arrays([side for line in lines for side in line.sides])
@@ -116,4 +125,5 @@ def parse_latex_program(
         decimals={**(declared.decimals if declared else {}), **found.decimals},
     )
     readings = sorted(reader.readings, key=lambda r: (r.span.start, r.span.end))
-    return LatexListing(listing, tuple(readings), source, (*found.assignments, *reader.defined_here))
+    defined = (*found.assignments, *reader.defined_here)
+    return LatexListing(listing, tuple(readings), source, defined, reader.firsts)

@@ -103,7 +103,7 @@ class Keyword:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class IndexEnds:
     """An index with its ends: t=1..T."""
 
     name: Token

@@ -11,7 +11,13 @@ from typing import NamedTuple
 
 from symgrad.ir.body import Body, carry_values
 from symgrad.ir.graph import OPS, Node
-from symgrad.ir.notation.recurrences import CarryName, is_recurrence, recurrence_of, sliced_rows
+from symgrad.ir.notation.recurrences import (
+    CarryName,
+    is_recurrence,
+    recurrence_of,
+    search_of,
+    sliced_rows,
+)
 from symgrad.ir.sizes import size_sum
 from symgrad.ir.traverse import fold, topological, with_args
 
@@ -42,12 +48,18 @@ class Lags(NamedTuple):
         return found
 
 
-def lags_of(node: Node) -> Lags | None:
-    """Return the carries whose values an array has, one after the other; None for other nodes."""
+def lags_of(node: Node, *, searches: bool = False) -> Lags | None:
+    """Return the carries whose values an array has, one after the other; None for other nodes.
+
+    Args:
+        node: the node.
+        searches: whether also for searches. There the carries with earlier values stay with all others, so that their
+            values are no rows of the array; only steps may read them.
+    """
     if node.op.name == "concatenate" and node.params == (0,):
         for value in (node.args[-1], node.args[0]):
             found = recurrence_of(value)
-            for lags in _lags_in(found[0]) if found is not None else ():
+            for lags in _lags_in(found[0], searches) if found is not None else ():
                 if len(node.args) == len(lags.array.args) and all(map(_same_row, node.args, lags.array.args)):
                     return lags._replace(array=node)
     return None
@@ -67,11 +79,13 @@ def _number_in(array: Node) -> Node | None:
     return None if array.shape else array
 
 
-def _lags_in(loop: Node) -> list[Lags]:
+def _lags_in(loop: Node, searches: bool = False) -> list[Lags]:
     """Return the carries of a recurrence that others keep, each with the array of all their values."""
     _, reverse, body = loop.params
     assert isinstance(body, Body)
-    kept = {k: body.carries.index(r) for k, r in enumerate(body.results) if r in body.carries}
+    search = search_of(body) if searches and not reverse else None
+    results = body.results if search is None else search[1]
+    kept = {k: body.carries.index(r) for k, r in enumerate(results) if r in body.carries}
     values = carry_values(loop)
     found: list[Lags] = []
     for k in sorted({*range(len(body.carries))} - kept.keys()):
@@ -111,13 +125,13 @@ def lags_in_text(nodes: Sequence[Node]) -> dict[Node, list[Lags]]:
         nodes: the formulas, and all further nodes that have names.
     """
     order = topological(nodes)
-    joined = {n: lags for n in order if (lags := lags_of(n)) is not None}
+    joined = {n: lags for n in order if (lags := lags_of(n, searches=True)) is not None}
     if not joined:
         return {}
     read = {*nodes, *(a for n in order if n not in joined for a in n.args if n.op.name != "part")}
     loops: dict[Node, list[Lags]] = {}
     for lags in joined.values():
-        built = next(some.array for some in _lags_in(lags.loop) if some.carries == lags.carries)
+        built = next(some.array for some in _lags_in(lags.loop, True) if some.carries == lags.carries)
         values = carry_values(lags.loop)
         if built is lags.array and read.isdisjoint([lags.loop, *(values[k] for k in lags.carries)]):
             loops.setdefault(lags.loop, []).append(lags)
@@ -179,5 +193,5 @@ def named_arrays(node: Node, lags: Sequence[Lags] = ()) -> list[Node]:
 
 def loop_of(node: Node) -> Node | None:
     """Return the recurrence of which a node is the values of a carry, or of carries one after the other."""
-    found, lags = recurrence_of(node), lags_of(node)
+    found, lags = recurrence_of(node), lags_of(node, searches=True)
     return found[0] if found is not None else lags.loop if lags is not None else None

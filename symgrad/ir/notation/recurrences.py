@@ -161,7 +161,7 @@ def step_formulas(
     The second result is the condition with which all values stay, on the values after the step; None without one.
     """
     body: Body = node.params[-1]
-    found = None if node.params[1] else _search(body)
+    found = None if node.params[1] else search_of(body)
     if found is None:
         return over_names(node, body.results, names, text, letter), None
     condition, results = found
@@ -181,7 +181,7 @@ def values_computed(
     }
 
 
-def _search(body: Body) -> tuple[Node, list[Node]] | None:
+def search_of(body: Body) -> tuple[Node, list[Node]] | None:
     """Return the condition with which all values of a step stay, and the formulas of the values otherwise."""
     conditions: set[Node] = set()
     found: list[Node] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symgrad.autodiff.recurrences import StepArrays, recur
-from symgrad.autodiff.rows import Rows, row_at, row_symbol, summand
+from symgrad.autodiff.rows.formulas import Rows, row_at, row_symbol, summand
 from symgrad.ir.body import Body, bound_symbol
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named

@@ -8,23 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 
-from symgrad.autodiff.rows import reads_row
+from symgrad.autodiff.rows.formulas import reads_row
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import (
-    CarryName,
-    is_recurrence,
-    letter_for,
-    over_names,
-    position_text,
-    step_formulas,
-    step_places,
-    summed,
-)
+from symgrad.ir.notation.recurrences import is_recurrence, letter_for, summed
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
@@ -41,13 +33,13 @@ from symgrad.printing.latex.pieces import (
     HADAMARD,
     OPEN,
     SIGNED,
-    entry_text,
     juxtapose,
     latex_number,
     with_accent,
     within,
 )
 from symgrad.printing.latex.pieces import Written as _Written
+from symgrad.printing.latex.recurrences import recurrence_rows, sum_over_steps
 from symgrad.printing.limits import LATEX_CHARACTERS, LATEX_LINE_CHARACTERS, LATEX_REPEATED_CHARACTERS
 from symgrad.support.traversal import walk
 
@@ -92,6 +84,35 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
+    lines, result = latex_lines(node, names, spelled, beside, arrays)
+    if not lines:
+        return result
+    return " \\\\\n".join(
+        [r"\begin{aligned}" + "\n" + lines[0], *lines[1:], f"& {result}\n" + r"\end{aligned}"]
+    )
+
+
+def latex_lines(
+    node: Node,
+    names: Mapping[Node, str] | None = None,
+    spelled: Mapping[Node, _Written] | None = None,
+    beside: Iterable[str] = (),
+    arrays: Mapping[Node, str] = {},
+    fresh: Iterator[str] | None = None,
+    *,
+    whole: bool = False,
+) -> tuple[list[str], str]:
+    """Return the rows that define parts of a node and its recurrences, and its LaTeX in terms of these.
+
+    Args:
+        node: the node.
+        names: as for `latex`.
+        spelled: as for `latex`.
+        beside: as for `latex`.
+        arrays: as for `latex`.
+        fresh: new names for parts.
+        whole: whether no part is written on a line of its own.
+    """
     kept = {*(names or {}), *arrays}
     _, lags = with_lags([node], kept)
     if lags:
@@ -122,25 +143,40 @@ def latex(
         if n.op is SYMBOL or (n in named and n is not node):
             written[n] = (glyphs.name(named.get(n) or n.name), ATOM)
             written.opaque.add(n)
-    short = _expanded(order, written) <= LATEX_CHARACTERS
+    short = whole or _expanded(order, written) <= LATEX_CHARACTERS
     used = uses([node])
     rows = {row for n in order for row in rows_in(n, written)}
-    fresh = _fresh(glyphs)
+    fresh = fresh_names(glyphs) if fresh is None else fresh
     lines: list[str] = []
     for n in order:
         if n in written:
             continue
         if n in own:
             some = lags.get(n, ())
+
+            def step(
+                r: Node,
+                more: Mapping[Node, _Written],
+                known: Mapping[Node, _Written] = {**written},
+                *,
+                whole: bool = False,
+            ) -> tuple[list[str], str]:
+                return latex_lines(r, None, {**known, **more}, beside, fresh=fresh, whole=whole)
+
             ends = [reader for reader in order if n in reader.args]
-            terms = summed(n)
-            if terms is not None and all(reads_row(reader, n, n.params[0]) for reader in ends):
-                total = _sum_over_steps(n, terms, written, {*read, *sizes, *beside, *called})
+            letter = letter_for({*read, *sizes, *beside, *called})
+            if summed(n) is not None and all(reads_row(reader, n, n.params[0]) for reader in ends):
+                total = sum_over_steps(n, glyphs, lambda x: written[x][0], partial(step, whole=True), letter)
                 written.update(dict.fromkeys(ends, (total, MUL)))
                 written.opaque.update(ends)
                 continue
-            lines += _recurrence_rows(
-                n, carry_names(own[n], some), written, {*read, *sizes, *beside, *called}
+            lines += recurrence_rows(
+                n,
+                carry_names(own[n], some),
+                glyphs,
+                lambda x: written[x][0],
+                step,
+                letter,
             )
             for array, name in zip(named_arrays(n, some), own[n], strict=True):
                 written[array] = (with_accent(glyphs.name(name)), ATOM)
@@ -160,12 +196,7 @@ def latex(
             text, rank = name, ATOM
             written.opaque.add(n)
         written[n] = (text, rank)
-    result = written[node][0]
-    if not lines:
-        return result
-    return " \\\\\n".join(
-        [r"\begin{aligned}" + "\n" + lines[0], *lines[1:], f"& {result}\n" + r"\end{aligned}"]
-    )
+    return lines, written[node][0]
 
 
 def _named_recurrences(
@@ -189,81 +220,13 @@ def _named_recurrences(
     return found
 
 
-class _RowTexts:
-    """Marks for the arrays whose rows stand in a step, with their LaTeX.
-
-    Args:
-        written: the LaTeX of nodes.
-    """
-
-    def __init__(self, written: Texts) -> None:
-        self._written = written
-        self._texts: dict[str, str] = {}
-
-    def add(self, x: Node) -> str:
-        """Return the mark of an array, as its name."""
-        mark = f"x{len(self._texts)}"
-        self._texts[mark] = self._written[x][0]
-        return mark
-
-    def spelled(self, formulas: Sequence[Node]) -> dict[Node, _Written]:
-        """Return the LaTeX of values and rows in formulas of a step, and of other nodes."""
-        found: dict[Node, _Written] = {n: t for n, t in self._written.items() if n.args}
-        for symbol_ in topological(formulas):
-            name = symbol_.name if symbol_.op is SYMBOL else ""
-            if name.endswith("]"):
-                array, _, place = name[:-1].partition("[")
-                base = self._texts.get(array) or with_accent(self._written.glyphs.name(array))
-                found[symbol_] = (entry_text(base, place), ATOM)
-        return found
-
-
-def _sum_over_steps(node: Node, terms: Node, written: Texts, beside: Collection[str]) -> str:
-    r"""Return the last value of a recurrence that sums as a sum: \sum_{t=1}^{T} a_{t}."""
-    letter = letter_for(beside)
-    marks, names = _RowTexts(written), [CarryName("")]
-    (formula,) = over_names(node, [terms], names, marks.add, letter)
-    first, last = (written.glyphs.size(at) for at in step_places(node, names).ends)
-    text = latex(formula, spelled=marks.spelled([formula]), beside=beside)
-    inside = rf"\left({text}\right)" if formula.op.name in ("add", "neg") else text
-    return rf"\sum_{{{letter} = {first}}}^{{{last}}} {inside}"
-
-
-def _recurrence_rows(
-    node: Node, names: Sequence[CarryName], written: Texts, beside: Collection[str]
-) -> list[str]:
-    r"""Return the rows of an ``aligned`` environment for a recurrence: h_{0} &= 1, h_{t} &= a h_{t-1}."""
-    letter = letter_for(beside)
-    glyphs = written.glyphs
-    places = step_places(node, names)
-    marks = _RowTexts(written)
-    step, condition = step_formulas(node, names, marks.add, letter)
-    spelled = marks.spelled([*step, *([condition] if condition is not None else [])])
-
-    def entry(k: int, place: str) -> str:
-        return entry_text(with_accent(glyphs.name(names[k].name)), place)
-
-    starts = [f"{entry(k, glyphs.size(at))} &= {written[node.args[k]][0]}" for k, at in places.starts]
-    first, end = (glyphs.size(at) for at in places.ends)
-    span = f"{letter} = " + (rf"{end}, \dots, {first}" if node.params[1] else rf"{first}, \dots, {end}")
-    if condition is not None:
-        word, shown = ("while", condition.args[0]) if condition.op.name == "not_" else ("until", condition)
-        holds, most = latex(shown, spelled=spelled, beside=beside), glyphs.size(places.length)
-        span = rf"\text{{{word} }} {holds},\ \text{{at most }} {most}"
-    steps = [
-        f"{entry(k, position_text(letter, at))} &= {latex(step[k], spelled=spelled, beside=beside)}"
-        for k, at in places.after.items()
-    ]
-    return [*starts, *steps[:-1], rf"{steps[-1]}, \quad {span}"]
-
-
 def word_call(name: str, arguments: Sequence[str]) -> str:
     """Return a call of a function by its name in the program notation, for functions whose letter is a variable."""
     word = r"\exp" if name == "exp" else rf"\operatorname{{{name.replace('_', chr(92) + '_')}}}"
     return rf"{word}\left({', '.join(arguments)}\right)"
 
 
-def _fresh(glyphs: Glyphs) -> Iterator[str]:
+def fresh_names(glyphs: Glyphs) -> Iterator[str]:
     """Yield the names t_1, t_2, ... that are not taken."""
     taken = glyphs.texts()
     first = 1 + sum(1 for t in taken if t.startswith("t_{"))

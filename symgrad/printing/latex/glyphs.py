@@ -133,10 +133,14 @@ class Glyphs:
         r"""Return a shape.
 
         Example:
-            >>> Glyphs(["n"]).shape(("n", 5))
-            'n \\times 5'
+            >>> from symgrad.ir.sizes import size_sum
+            >>> Glyphs(["n"]).shape(("n", 5)), Glyphs(["n"]).shape((size_sum(["n", 1]), 5))
+            ('n \\times 5', '\\left(n + 1\\right) \\times 5')
         """
-        return r" \times ".join(map(self.size, shape)) or "1"
+        texts = list(map(self.size, shape))
+        if len(texts) > 1:
+            texts = [rf"\left({t}\right)" if " " in t else t for t in texts]
+        return r" \times ".join(texts) or "1"
 
 
 def _verbatim(name: str) -> str:

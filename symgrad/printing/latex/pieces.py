@@ -92,14 +92,20 @@ def with_accent(name: str) -> str:
     return name if found is None else rf"\{found[2]}{{{found[1]}}}"
 
 
+_NAMED = re.compile(r"(\\?[a-zA-Z]+(?:\{[^{}\d][^{}]*\})?)(?:_\{((?:[^{}:]|\{[^{}]*\})*)\})?")
+
+
 def entry_text(name: str, position: str) -> str:
-    """Return an entry of an array with a name.
+    r"""Return an entry of an array with a name, or with a text in parentheses.
 
     Example:
-        >>> entry_text("h", "t-1"), entry_text("x_{1}", "t")
-        ('h_{t-1}', 'x_{1, t}')
+        >>> entry_text("h", "t-1"), entry_text("x_{1}", "t"), entry_text("x y", "t")
+        ('h_{t-1}', 'x_{1, t}', '\\left(x y\\right)_{t}')
     """
-    return f"{name[:-1]}, {position}}}" if name.endswith("}") and "_{" in name else f"{name}_{{{position}}}"
+    found = _NAMED.fullmatch(name)
+    if found is None:
+        return rf"\left({name}\right)_{{{position}}}"
+    return f"{found[1]}_{{{position if found[2] is None else f'{found[2]}, {position}'}}}"
 
 
 def latex_number(value: Number, text: str | None = None) -> Written:

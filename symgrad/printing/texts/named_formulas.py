@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from symgrad.ir.composite import form_of
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.literals import ATOM, MUL
+from symgrad.ir.notation.recurrence_names import RecurrenceNames
+from symgrad.ir.notation.recurrences import CarryName, letter_for
+from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Declaration
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.named_formulas import NamedFormulas
-from symgrad.printing.latex.expressions import latex, word_call
+from symgrad.pretty.named_formulas import NamedFormulas, lines_below
+from symgrad.printing.latex.expressions import fresh_names, latex, latex_lines, word_call
 from symgrad.printing.latex.glyphs import Glyphs
-from symgrad.printing.latex.pieces import Written, latex_number
+from symgrad.printing.latex.pieces import Written, latex_number, with_accent
+from symgrad.printing.latex.recurrences import recurrence_rows, sum_over_steps
 
 
 def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
@@ -54,7 +60,8 @@ def _names_in(nodes: Iterable[Node]) -> list[str]:
 
 def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
     """Return formulas as LaTeX, and then an aligned row that defines each new name."""
-    read = _names_in([*found.results, *(node for line in found.lines for node in line)])
+    formulas = [*found.results, *(node for line in found.lines for node in line)]
+    read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
     read += [n for of, by in found.slopes.values() for n in (of, *by)]
     beside = [*beside, *read]
     glyphs = Glyphs(read, beside)
@@ -63,12 +70,40 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
         for name, (of, by) in found.slopes.items()
     }
     spelled = spelled_latex(found.spelling, slopes, beside)
-    rows = [latex(node, spelled=spelled, beside=beside) for node in found.results]
-    for k, (name, body) in enumerate(found.lines):
-        start = r"\text{where} \quad " if not k else ""
+    fresh = fresh_names(glyphs)
+
+    def step(r: Node, more: Mapping[Node, Written], *, whole: bool = False) -> tuple[list[str], str]:
+        return latex_lines(r, None, {**spelled, **more}, beside, fresh=fresh, whole=whole)
+
+    def loop_rows(
+        node: Node,
+        names: Sequence[CarryName],
+        own: Sequence[Node],
+        called: RecurrenceNames,
+        sums: Sequence[Node],
+    ) -> tuple[list[str], list[Node]]:
+        named = Glyphs([*read, *(s.name for s in own)], beside)
+        spelled.update((s, (with_accent(named.name(s.name)), ATOM)) for s in own)
+        letter = letter_for(called.taken)
+
+        def text(x: Node) -> str:
+            return latex(x, spelled=spelled, beside=beside)
+
+        rows = recurrence_rows(node, names, named, text, step, letter)
+        totals: list[Node] = []
+        for s in sums:
+            total = sum_over_steps(s, named, text, partial(step, whole=True), letter)
+            totals.append(symbol(Declaration(f"sum {len(spelled)}", shape=s.shape[1:])))
+            spelled[totals[-1]] = (total, MUL)
+        return rows, totals
+
+    def row(name: Node, body: Node) -> str:
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
-        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled, beside=beside)}")
-    return rows
+        return f"{shown} &= {latex(body, spelled=spelled, beside=beside)}"
+
+    results, below = lines_below(found.results, found.lines, found.known, loop_rows, row, found.words)
+    where = [rf"\text{{where}} \quad {below[0]}", *below[1:]] if below else []
+    return [*(latex(node, spelled=spelled, beside=beside) for node in results), *where]
 
 
 def latex_rows(rows: Sequence[str]) -> str:

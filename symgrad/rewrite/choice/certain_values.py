@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.checker.numbers import arb, context, fmpq, rational
+from symgrad.ir.body import Body, run_steps
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
 from symgrad.ir.sizes import evaluate_size, resolve
 from symgrad.ir.traverse import topological
@@ -187,7 +188,18 @@ def _value_of_any_shape(n: Node, values: Mapping[Node, Ball], sizes: Mapping[str
         if function is None or not any(map(is_array, args)):
             return _value(n, function, {}, values)
         return elementwise(function, *args)
+    if n.params and isinstance(n.params[-1], Body):
+        length, reverse, body = n.params
+        steps = evaluate_size(length, sizes)
+
+        def compute(nodes: Sequence[Node], given: Mapping[Node, Any]) -> Sequence[Any]:
+            found = ball_values(nodes, {s: unbox(box(v)) for s, v in given.items()}, context.prec, sizes)
+            return [box(found[node]) for node in nodes]
+
+        return run_steps(steps, reverse, body, [box(v) for v in args], compute, object)
     function = ARRAY_OPS.get(n.op.name)
+    if function is None and n.op.array.entries == "moved":
+        function = n.op.evaluate  # it moves any entries
     if function is None or any(v is None and a.shape for v, a in zip(args, n.args, strict=True)):
         return None
     numbers = (

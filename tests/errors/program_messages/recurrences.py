@@ -47,6 +47,14 @@ CASES = [
         "read what is computed before",
     ),
     (
+        "h[1] = 1\nh[t] = h[t-1]/2 for t in 2..5",
+        "DomainError",
+        2,
+        1,
+        "the values of 'h' begin at the position 1",
+        "begin with the position 0, and read other arrays further on",
+    ),
+    (
         "h[t] = h[t-1]/2 for t in 1..5",
         "UnknownNameError",
         1,

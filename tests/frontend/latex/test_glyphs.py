@@ -100,7 +100,7 @@ where(a==b,a,2) w[None,:]*X A[0]
 OWN_OPS = [
     op for op in sorted(OPS.values(), key=lambda op: op.name) if op.name not in ("recurrence", "pack", "part")
 ]
-"""The ops of the package, since tests register others; recurrences are rows of their own, which are not read back."""
+"""The ops of the package, since tests register others; recurrences are rows of their own, see test_recurrences."""
 
 
 def _cases() -> Iterator[tuple[str, Node]]:

@@ -421,6 +421,7 @@ class LatexSideReader:
         options = self._options if calls is None else {**self._options, "calls": calls}
         reader = (_RowReader if rows else _DocumentReader)(source, known, False, options)
         reader.has_matrices = self._has_matrices
+        reader.firsts.update(self._names.first_positions)
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         reader.around = self._document
@@ -438,13 +439,10 @@ class LatexSideReader:
         self._indexed = names.count
         heads = {"", *_WORD.findall(text), *self._bodies}
         heads |= {"varpi"} if "pi" in heads else set()  # where pi is a name
-        if not heads.isdisjoint(("nabla", "Delta")):  # by the arguments of the function behind it
+        if heads & {"nabla", "Delta"}:  # by the arguments of the function behind it
             heads |= {"x", "y", "z"} | names.parameters
         heads |= {letter for head in heads for letter in head}
         heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
-        found: dict[str, Node] = {}
-        for head in sorted(heads):
-            for name in self._heads.get(head, ()):
-                if name in names:
-                    found[name] = names.values[name] if name in names.values else size_leaf(name)
+        read = (n for head in sorted(heads) for n in self._heads.get(head, ()) if n in names)
+        found = {n: names.values[n] if n in names.values else size_leaf(n) for n in read}
         return {**found, **names.placeholders}

@@ -24,9 +24,7 @@ from symgrad.support.errors import RedefinitionError, UnknownNameError
 _NAME = re.compile(r"[^\W\d]\w*")
 NAME_IN_TEXT = re.compile(r"∂?[^\W\d]\w*")
 # What a name is marked with that is the solution of an equation for the name without the mark.
-_MARK_WORDS = """
-    star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss
-"""
+_MARK_WORDS = "star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss"
 _MARKS = frozenset(_MARK_WORDS.split())
 _FUNCTIONS = frozenset({"log", "ln", "exp", "sin", "cos", "tan"})
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
@@ -41,6 +39,7 @@ class DocumentNames(DocumentEquations):
     Attributes:
         facts: likewise.
         lost: names whose definitions were not understood, with the lines of these.
+        first_positions: the numbers of the first positions of arrays that recurrences define or read.
         unread: for each name, the line of the last formula that contains it and was not understood.
         values: each name with its node.
         functions: names of functions with their parameters; their values are formulas of these.
@@ -70,6 +69,7 @@ class DocumentNames(DocumentEquations):
         super().__init__()
         self.facts = DocumentFacts() if facts is None else facts
         self.lost: dict[str, int] = {}
+        self.first_positions: dict[Node, int] = {}
         self._unsure: dict[Node, int] = {}
         self.values: dict[str, Node] = {}
         self.functions: dict[str, tuple[str, ...]] = {}

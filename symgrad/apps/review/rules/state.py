@@ -61,6 +61,7 @@ class ReviewState:
         self.steps: list[ReviewStep] = []
         self.late: list[tuple[int, int]] = []
         self._source = source
+        self._options = options
         self._reader = SideReader(source, self.names, options)
         self._judge = IntegralJudge(self.names, seconds)
         self._last: ReadSide | SideText | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.autodiff.rows import reads_row
+from symgrad.autodiff.rows.formulas import reads_row
 from symgrad.ir.body import Body, carry_values, unpack_values
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.recurrences import is_recurrence
@@ -16,14 +16,14 @@ from symgrad.ops.array.layout import shaped, slice_rows
 
 
 def _shape(
-    _shapes: tuple[Shape, ...], length: Size, _reverse: int, kept: tuple[int, ...], body: Body
+    _shapes: tuple[Shape, ...], length: Size, _reverse: int, stored: tuple[int, ...], body: Body
 ) -> Shape:
     own = [c.shape for c in body.carries]
-    if len(own) == len(kept) == 1:
+    if len(own) == len(stored) == 1:
         return (size_sum([length, 1]), *own[0])
-    row = size_sum(size_product(own[k]) for k in kept)
-    rest = size_sum(size_product(s) for k, s in enumerate(own) if k not in kept)
-    if not kept:
+    row = size_sum(size_product(own[k]) for k in stored)
+    rest = size_sum(size_product(s) for k, s in enumerate(own) if k not in stored)
+    if not stored:
         return (rest,)
     return (size_sum([length, 1, size_ceildiv(rest, row) if isinstance(row, int) else 0]), row)
 
@@ -31,12 +31,12 @@ def _shape(
 LOOP = kernel_op(
     "loop",
     "all values of some carries of a recurrence, one row for each position, and then the last values of all others",
-    ("length", "reverse", "kept", "body"),
+    ("length", "reverse", "stored", "body"),
     0,
     _shape,
     Loop(),
 )
-"""The op of loops: a recurrence, and the numbers of the carries of which all values are kept.
+"""The op of loops: a recurrence, and the numbers of the carries of which all values are stored.
 
 Rows of values are those of the recurrence, without the other carries. If all carries have only their last value, the
 result is one row.
@@ -45,8 +45,8 @@ result is one row.
 
 def last_values(node: Node) -> Size:
     """Return how many numbers of one step a loop does not keep."""
-    _, _, kept, body = node.params
-    return size_sum(size_product(c.shape) for k, c in enumerate(body.carries) if k not in kept)
+    _, _, stored, body = node.params
+    return size_sum(size_product(c.shape) for k, c in enumerate(body.carries) if k not in stored)
 
 
 def with_loops(outputs: Sequence[Node]) -> list[Node]:
@@ -75,31 +75,31 @@ def _replace(node: Node, readers: dict[Node, list[Node | None]], table: dict[Nod
     parts = set(values)
     whole = any(r not in parts for r in readers[node]) and len(values) > 1
     last: Size = 0 if reverse else length
-    kept = tuple(
+    stored = tuple(
         k
         for k, v in enumerate(values)
         if whole or any(r is None or not reads_row(r, v, last) for r in readers.get(v, []))
     )
-    if kept and names_of(values[0].shape, *(v.shape[1:] for v in values)):
-        kept = tuple(range(len(values)))  # no size says how many rows have room for the last values
+    if stored and names_of(values[0].shape, *(v.shape[1:] for v in values)):
+        stored = tuple(range(len(values)))  # no size says how many rows have room for the last values
     args = tuple(substitute(node.args, table))
-    loop = LOOP(*args, params=(length, reverse, kept, body))
-    if len(kept) == len(values):
+    loop = LOOP(*args, params=(length, reverse, stored, body))
+    if len(stored) == len(values):
         table[node] = loop
         return
     own = [v.shape[1:] for v in values]
     rows = size_sum([length, 1])
-    arrays = unpack_values(slice_rows(loop, 0, rows), [own[k] for k in kept], 1) if kept else []
-    if len(kept) == 1:
-        arrays = [shaped(arrays[0], values[kept[0]].shape)]
-    table.update(zip((values[k] for k in kept), arrays, strict=True))
+    arrays = unpack_values(slice_rows(loop, 0, rows), [own[k] for k in stored], 1) if stored else []
+    if len(stored) == 1:
+        arrays = [shaped(arrays[0], values[stored[0]].shape)]
+    table.update(zip((values[k] for k in stored), arrays, strict=True))
     flat = loop
-    if kept:
+    if stored:
         rest = slice_rows(loop, rows, None)
         flat = shaped(rest, (size_product(rest.shape),))
     begin: Size = 0
     for k, value in enumerate(values):
-        if k in kept:
+        if k in stored:
             continue
         end = size_sum([begin, size_product(own[k])])
         one = slice_rows(flat, begin, end)

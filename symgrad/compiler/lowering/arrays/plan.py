@@ -68,8 +68,11 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         outputs: the outputs.
         inputs: the symbols, in the order of the arguments.
     """
+    # What all steps of a recurrence multiply by a matrix comes before loops, which keep only what is read.
+    products = with_row_products(outputs)
+    loops = with_loops(products)
     # The smaller vocabulary comes early, since all later passes handle only its ops.
-    small = to_normal_form(with_loops(with_row_products(outputs)))
+    small = to_normal_form(loops)
     # Axes come before memory: a transposed array is a new array, which pays only if it is stored.
     results, stored = choose_axis_order(small)
     # Stored values come before loops: the loops of stored values compute all other values where they are read.
@@ -81,14 +84,20 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     # The fusion of outermost loops needs the passes.
     steps, turns = fuse_outer_loops(found, passes, selection, selection.bound)
     # Memory comes last, since lifetimes follow from the order of all steps.
+    bodies, private = plan_bodies(selection)
+    memory = plan_memory(steps, turns, passes, selection, inputs, results, private)
+    return Plan(steps, turns, passes, memory, selection, results, bodies)
+
+
+def plan_bodies(selection: Selection) -> tuple[dict[Node, Plan], dict[Node, Size]]:
+    """Plan one step of each loop of steps that computes with arrays; return the plans, and the memory of each loop."""
     bodies = {
         node: plan_arrays(node.params[-1].results, node.params[-1].symbols)
         for node in selection.order
         if is_loop(node) and any(n.shape for n in topological(node.params[-1].results))
     }
     # The values of two steps are in memory at once: those that a step reads, and those that it computes.
-    private = {
+    memory = {
         node: size_sum([body.scratch, size_product([2, last_values(node)])]) for node, body in bodies.items()
     }
-    memory = plan_memory(steps, turns, passes, selection, inputs, results, private)
-    return Plan(steps, turns, passes, memory, selection, results, bodies)
+    return bodies, memory

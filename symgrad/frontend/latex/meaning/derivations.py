@@ -11,7 +11,7 @@ from symgrad.frontend.latex.meaning.functions.differentials import LatexDerivati
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.lines import LatexReader
-from symgrad.frontend.latex.meaning.names import base_of, spelled_name
+from symgrad.frontend.latex.meaning.names import base_of, entry_name, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
@@ -241,6 +241,9 @@ class DerivationReader(TimeDerivativeReader):
         indexed = isinstance(tree, Scripted) and any(not isinstance(i, NumberTree) for i in tree.below or ())
         if spelled is None or indexed or not spelled[0].islower() or self.is_known(tree):
             return
+        parts = entry_name(tree)
+        if parts is not None and self._shape_of(parts[0]):
+            return  # an entry of a known array
         word = base_of(tree)
         if word is not None and not word.upright:
             self.declare_array(Word(tree.start, tree.end, spelled), (size,), Span(tree.start, tree.end))

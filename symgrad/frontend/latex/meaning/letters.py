@@ -30,6 +30,7 @@ from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.terms import Dots, NoneLiteral, Section, Term, Token
 from symgrad.ir.graph import OPS, Node, constant, number, symbol
 from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import short_text
 from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.types import DOMAINS, Declaration, Domain
@@ -82,6 +83,8 @@ class LetterRules(ProgramReader):
         verbatim = (name.replace("\\_", "_") for name in _VERBATIM.findall(source.text))
         self.known = KnownNames([*given, *sorted(self.sizes)], verbatim, spell=strict)
         self.bound: dict[str, BoundIndex] = {}
+        self.firsts = {n: 0 for n in given.values() if loop_of(n) is not None}
+        """The number of the first entry along the first axis, of arrays whose positions have numbers."""
         self.around = source.text
         """The text of which the formula is a part, or all of it: a letter means here what it means elsewhere in the
         text."""
@@ -225,28 +228,6 @@ class LetterRules(ProgramReader):
             cls=UnknownNameError,
         )
 
-    def is_mark(self, tree: Scripted) -> bool:
-        r"""Tell whether a superscript is part of the name: w^*, x^+, W^{(2)}."""
-        above = tree.above
-        if isinstance(above, Command) and above.name in (
-            "star",
-            "plus",
-            "minus",
-            "dagger",
-            "perp",
-            "parallel",
-        ):
-            return True
-        if not tree.above_text or base_of(tree.base) is None:
-            return False
-        inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
-        if isinstance(above, Word) and above.upright and len(above.text) > 1:
-            word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word is
-            return not (self.is_known(above) or self.constant_here(above)) and not (
-                word is not None and word.text == "e" and word is tree.base
-            )
-        return inside.startswith(("(", r"\left(")) and inside.endswith(")")
-
     def entry(self, array: Term, tree: Scripted) -> Steps[Term]:
         """Return entries of an array: x_i, W_{i j}, X_{1:}."""
         if tree.below is None:
@@ -267,10 +248,11 @@ class LetterRules(ProgramReader):
         items: list[Any] = []
         axis = 0
         for item in trees:
-            items.append((yield self._item(array, axis, item)))
+            items.append((yield self._item(array, axis, item, tree)))
             axis += not (isinstance(item, Slice) and item.star)
         found = self.kept(subscript(self, array, items, tree.end))
-        if base_of(tree.base) is not None and all(isinstance(i, NumberTree) for i in trees):
+        numbered = array.node in self.firsts
+        if not numbered and base_of(tree.base) is not None and all(isinstance(i, NumberTree) for i in trees):
             name = self.text_of(tree.base)
             self.read_as(
                 tree,
@@ -297,10 +279,17 @@ class LetterRules(ProgramReader):
         plain = all(isinstance(f, Word | NumberTree | Scripted) for f in tree.factors)
         return plain and self.known.find("".join(f.text for f in tree.factors if isinstance(f, Word))) is None
 
-    def _item(self, array: Term, axis: int, tree: Tree) -> Steps[Any]:
+    def _item(self, array: Term, axis: int, tree: Tree, whole: Tree) -> Steps[Any]:
         if isinstance(tree, Slice):
             if tree.star:
                 return NoneLiteral(tree.start, tree.end)
+            if axis == 0 and self.firsts.get(array.node, 0) and any(part is not None for part in tree.parts):
+                raise self.refuse(
+                    f"a section of {self.text_of(array)}, whose positions do not count from 0",
+                    tree,
+                    expected="a section of an array that counts from 0",
+                    cure="write a sum over positions",
+                )
             given = iter((yield self.values(part for part in tree.parts if part is not None)))
             parts = [None if part is None else next(given) for part in (*tree.parts, None, None)]
             return Section(parts[0], parts[1], parts[2])
@@ -308,32 +297,55 @@ class LetterRules(ProgramReader):
             return Dots()
         if isinstance(tree, Command) and tree.name == "cdot":
             return Section(None, None, None)
-        position = yield self.position(tree)
+        position = yield self.position(tree, self.firsts.get(array.node) if axis == 0 else None)
         if position is not None:
             return position
         if isinstance(tree, Word) and not self.is_known(tree) and axis < len(array.node.shape):
+            if axis == 0 and array.node in self.firsts:
+                raise self.refuse(
+                    f"nothing says which positions {self.text_of(tree)} stands for",
+                    tree,
+                    expected=r"a range behind the formula: t = 1, \dots, T",
+                    cure="write the range, or a number",
+                )
             return self._free_index(tree, array.node.shape[axis])
         value = yield self.value(tree)
-        if not self.options["first"] or value.node.shape:
+        if value.node.shape:
+            return value
+        first = self.first_entry(array.node, axis, value.node, whole)
+        if not first and not (axis == 0 and array.node in self.firsts and value.node.is_number()):
             return value
         if not value.node.is_number():
-            return self._shifted(value, -1)
-        if value.node.value < 1:
+            return self._shifted(value, -first)
+        if value.node.value < first:
             raise self.refuse(
-                f"the entry {self.text_of(tree)}, where the first one has the number 1",
+                f"the entry {self.text_of(tree)}, where the first one has the number {first}",
                 tree,
-                expected="1 or more",
-                cure=Cure(
+                expected=f"{first} or more",
+                cure="read one of these positions"
+                if array.node in self.firsts
+                else Cure(
                     "leave first=1 out, or count from 1", command="leave --read first=1 out, or count from 1"
                 ),
             )
-        return self.term(number(value.node.value - 1), value.start, value.end)
+        return self.term(number(value.node.value - first), value.start, value.end)
 
-    def position(self, tree: Tree) -> Steps[Term | None]:
-        """Return the position, counted from 0, of a bound index plus a number; None for any other tree."""
+    def first_entry(self, array: Node, axis: int, _place: Node, _tree: Tree) -> int:
+        """Return the number of the first entry of an array along an axis, which a formula reads at a place."""
+        own = self.firsts.get(array) if axis == 0 else None
+        return self.options["first"] if own is None else own
+
+    def position(self, tree: Tree, first: int | None = None) -> Steps[Term | None]:
+        """Return the position, counted from 0, of a bound index plus a number; None for any other tree.
+
+        Args:
+            tree: the index.
+            first: the number of the first entry, if the array has one of its own.
+        """
         if isinstance(tree, Word) and tree.text in self.bound:
             bound = self.bound[tree.text]
-            return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - bound.first)
+            begin = bound.first if first is None else first
+            return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - begin)
         reading = [b for n, b in self.bound.items() if self._names(tree, n)]
         if not reading:
             return None
@@ -347,9 +359,10 @@ class LetterRules(ProgramReader):
                     for s, t in zip(tree.signs[1:], tree.terms[1:], strict=True)
                     if isinstance(t, NumberTree)
                 )
-                return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - bound.first + more)
+                begin = bound.first if first is None else first
+                return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - begin + more)
         value = yield self.value(tree)
-        return self._shifted(value, -reading[0].first)
+        return self._shifted(value, -(reading[0].first if first is None else first))
 
     def _names(self, tree: Tree, name: str) -> bool:
         """Tell whether a name is read in a subscript."""

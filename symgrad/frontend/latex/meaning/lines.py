@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from symgrad.frontend.latex.meaning.choices import NO_CONDITIONS
-from symgrad.frontend.latex.meaning.formulas import FormulaRules
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
+from symgrad.frontend.latex.meaning.recurrences import LatexRecurrenceRules
+from symgrad.frontend.latex.meaning.step_lines import StepLines
 from symgrad.frontend.latex.syntax.trampoline import run_trampoline
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
@@ -35,11 +36,15 @@ def _subscript_letters(tree: Tree) -> Iterator[Word]:
                 yield part
 
 
-class LatexReader(FormulaRules):
+class LatexReader(LatexRecurrenceRules):
     """The state while one text is read: its names, its lines, and how ambiguous places were read."""
 
     def statement(self, line: LatexLine) -> None:
-        """Read a line: a definition, or the result."""
+        """Read a line: a definition, the lines of a recurrence, or the result."""
+        if isinstance(line, StepLines):
+            self.strict_from_here()
+            self.recurrence_lines(line)
+            return
         left, *others = line.sides
         if not line.relations:
             self._only_last()

@@ -3,8 +3,9 @@ r"""Convert letters with accents and scripts to names: \hat{y}_{t+1} is y_hat_t_
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from symgrad.frontend.latex.syntax.tree import Accent, Bracket, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import Accent, Bracket, NumberTree, Scripted, Tree, Word
 from symgrad.frontend.tokens.lexer import KEYWORDS
 from symgrad.frontend.tokens.lexer_errors import FORBIDDEN
 from symgrad.ir.notation.name_parts import name_parts
@@ -115,3 +116,21 @@ def spelled_name(tree: Tree, *, apart: bool = False) -> str | None:
             return writable("_".join(p for p in (tree.text.replace("-", "_"), style, *parts) if p))
         else:
             return None
+
+
+def entry_name(tree: Tree) -> tuple[Scripted | Tree, Tree] | None:
+    r"""Return the name of an array and the last part of its subscript: h_1 and t for h_{1, t}; None for other trees."""
+    if not isinstance(tree, Scripted) or not tree.below or tree.primes:
+        return None
+    *first, last = tree.below
+    if not first:
+        return tree.base, last
+    if not all(isinstance(part, Word | NumberTree) for part in first):
+        return None
+    text = "_".join(part.text for part in first if isinstance(part, Word | NumberTree))
+    return Scripted(tree.start, first[-1].end, tree.base, (*first,), None, 0, text), last
+
+
+def without_power(tree: Tree) -> Tree:
+    """Return a letter with its subscript, without what stands above it."""
+    return replace(tree, above=None, above_text="") if isinstance(tree, Scripted) else tree

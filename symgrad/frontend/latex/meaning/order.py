@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from symgrad.frontend.latex.syntax.tree import Bracket, LatexLine, ProductTree, Scripted, Tree
+from symgrad.frontend.latex.meaning.names import entry_name, without_power
+from symgrad.frontend.latex.syntax.tree import Bracket, LatexLine, ProductTree, Tree
 from symgrad.frontend.latex.syntax.words import trees_in
 from symgrad.support.traversal import postorder
 
@@ -36,7 +37,10 @@ def reading_order(
         needs = [
             [
                 definition[key]
-                for key in map(key_of, trees_in(line.sides))
+                for tree in trees_in(line.sides)
+                for key in {
+                    key_of(part) for part in (tree, without_power(tree), *(entry_name(tree) or ())[:1])
+                }
                 if key in definition and key not in mine
             ]
             for line, mine in zip(block, own, strict=True)
@@ -56,9 +60,9 @@ def _blocks(lines: Sequence[LatexLine]) -> Iterator[Sequence[LatexLine]]:
 
 def _defined(line: LatexLine, key_of: Callable[[Tree], Hashable | None]) -> Iterator[Hashable]:
     """Yield what a line defines: a name, a function, a derivative; h_i = ... defines h and perhaps h_i."""
-    left = line.sides[0]
-    if isinstance(left, ProductTree) and len(left.factors) == 2 and isinstance(left.factors[1], Bracket):
-        left = left.factors[0]
-    trees = [left, left.base] if isinstance(left, Scripted) else [left]
-    if line.relations:
+    for left in line.defined:
+        if isinstance(left, ProductTree) and len(left.factors) == 2 and isinstance(left.factors[1], Bracket):
+            left = left.factors[0]
+        found = entry_name(left)
+        trees = [left] if found is None else [left, found[0]]
         yield from (key for tree in trees if (key := key_of(tree)) is not None)

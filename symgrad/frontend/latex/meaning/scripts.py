@@ -3,10 +3,11 @@ r"""Letters with their scripts: names, entries of arrays, powers, transposes, in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.latex.meaning.letters import LetterRules, RowTerm
-from symgrad.frontend.latex.meaning.names import base_of, spelled_name
+from symgrad.frontend.latex.meaning.names import base_of, entry_name, spelled_name
 from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
@@ -94,10 +95,34 @@ class ScriptRules(LetterRules):
                 return (yield self.letter(named)), True
         return (yield self._below_letter(bare)), False
 
+    def is_mark(self, tree: Scripted) -> bool:
+        r"""Tell whether a superscript is part of the name: w^*, x^+, W^{(2)}."""
+        above = tree.above
+        if isinstance(above, Command) and above.name in (
+            "star",
+            "plus",
+            "minus",
+            "dagger",
+            "perp",
+            "parallel",
+        ):
+            return True
+        if not tree.above_text or base_of(tree.base) is None:
+            return False
+        inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
+        if isinstance(above, Word) and above.upright and len(above.text) > 1:
+            word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word is
+            return not (self.is_known(above) or self.constant_here(above)) and not (
+                word is not None and word.text == "e" and word is tree.base
+            )
+        return inside.startswith(("(", r"\left(")) and inside.endswith(")")
+
     def _below_letter(self, tree: Scripted) -> Steps[Term]:
         """Return a letter with a subscript: a name, or entries of an array."""
         base = tree.base
-        if self.is_known(tree):
+        known = self.name_here(tree)
+        if known is not None:
+            self._refuse_ambiguity(tree, known)
             return (yield self.letter(tree))
         if tree.primes:
             return (yield self._primed(tree))
@@ -106,6 +131,10 @@ class ScriptRules(LetterRules):
         partial = self._partial(tree) if self.derives else None
         if partial is not None:
             return partial
+        parts = entry_name(tree)
+        if parts is not None and isinstance(parts[0], Scripted) and self._is_array_name(parts[0], base):
+            array = yield self.letter(parts[0])
+            return (yield self.entry(array, replace(tree, base=parts[0], below=parts[1:])))
         name = self.name_here(base) or self._matrix_of_rows(tree)
         if name is not None and self.options["subscript"] == "entry":
             array = self.named(name, base)
@@ -128,6 +157,18 @@ class ScriptRules(LetterRules):
                 cls=UnknownNameError,
             )
         return (yield self.letter(tree))
+
+    def _refuse_ambiguity(self, tree: Scripted, name: str) -> None:
+        """Raise an error if a known name is also an entry of an array whose positions have numbers."""
+
+    def _is_array_name(self, tree: Scripted, base: Tree) -> bool:
+        """Tell whether a letter with the first parts of a subscript is an array, and the letter alone is none."""
+        if not self.is_known(tree):
+            return False
+        name = self.name_here(base)
+        rank = 0 if name is None else len(self.named(name, base).node.shape)
+        words = [part for part in tree.below or () if isinstance(part, Word)]
+        return rank <= len(tree.below or ()) or not all(map(self.is_known, words))
 
     def _matrix_of_rows(self, tree: Scripted) -> str | None:
         """Return the known matrix of which a letter with a bound index is a row: X for x_i, if nothing is called x."""
@@ -253,6 +294,9 @@ class ScriptRules(LetterRules):
             if power == -1:
                 return self.kept(self.build(matrices.inv, [base], start, end))
             return self.kept(self.build(matrices.matrix_power, [base], start, end, power))
+        if rank > 2 and exponent.node.is_number(-1):
+            self.read_as(whole, "the inverse of each matrix", r"x^{\circ -1} entry by entry")
+            return self.kept(self.build(matrices.inv, [base], start, end))
         if rank == 1 and exponent.node.is_number(-1):
             raise self.refuse(
                 f"{self.text_of(base)} is a vector and has no inverse",

@@ -29,7 +29,7 @@ SIGN_WORDS = {
 _PROSE = frozenset(
     (
         "if", "for", "when", "where", "with", "and", "otherwise", "else", "o.w.", "elsewhere", "so", "then", "hence",
-        "thus", "given", "let", "or", "in case", "all", "for all",
+        "thus", "given", "let", "or", "in case", "all", "for all", "until", "while", "at most",
     )
 )  # fmt: skip
 

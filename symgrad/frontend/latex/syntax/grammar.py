@@ -11,7 +11,16 @@ from dataclasses import replace
 from symgrad.frontend.latex.syntax.brackets import BracketRules
 from symgrad.frontend.latex.syntax.lexer import LatexToken
 from symgrad.frontend.latex.syntax.trampoline import Steps, run_trampoline
-from symgrad.frontend.latex.syntax.tree import Chain, LatexLine, Logic, Negation, ProductTree, SumTree, Tree
+from symgrad.frontend.latex.syntax.tree import (
+    STEP_ENDS,
+    Chain,
+    LatexLine,
+    Logic,
+    Negation,
+    ProductTree,
+    SumTree,
+    Tree,
+)
 from symgrad.frontend.latex.syntax.vocabulary import OPERATORS, RELATIONS
 from symgrad.support.source import Source
 
@@ -26,9 +35,11 @@ _BETWEEN_STATEMENTS = (
     "thus",
     "given",
     "for",
+    "for all",
     "let",
     "if",
     "or",
+    *STEP_ENDS,
 )
 _EXPLAINING = ("where", "with", "given")
 """Words before definitions of names that stand in the formulas above."""
@@ -68,25 +79,26 @@ class LatexParser(BracketRules):
         found: list[LatexLine] = []
         explains = False
         while True:
-            explains = self._between(explains)
+            explains, word = self._between(explains)
             token = self.peek()
             if token is None:
                 return found
             line = yield self._statement()
-            found.append(replace(line, explains=explains and line.relations[:1] == ("=",)))
+            found.append(replace(line, explains=explains and line.relations[:1] == ("=",), word=word))
             after = self.peek()
             if after is not None and not (after.kind == "row" or self._ends_statement(after)):
                 raise self.misplaced(after)
 
-    def _between(self, explains: bool) -> bool:
+    def _between(self, explains: bool) -> tuple[bool, str]:
         """Skip everything between lines: ends of rows, punctuation, words of prose.
 
         Args:
             explains: whether the line before is a definition of a name above it.
 
         Returns:
-            Whether the next line is one.
+            Whether the next line is one, and the word before it that ends the steps of a search.
         """
+        last = ""
         while (token := self.peek()) is not None:
             if token.kind == "row" or (token.kind == "sign" and token.text in ".,;"):
                 explains &= token.text != "."
@@ -95,12 +107,13 @@ class LatexParser(BracketRules):
                 word, end = found
                 word = word.strip(" ,.:").lower()
                 if word not in _BETWEEN_STATEMENTS:
-                    return explains
-                explains = word in _EXPLAINING or (explains and word == "and")
+                    break
+                last = word if word in STEP_ENDS else ""
+                explains = word in _EXPLAINING or (explains and word in ("and", *STEP_ENDS))
                 self.at = end
             else:
-                return explains
-        return explains
+                break
+        return explains, last
 
     def _ends_statement(self, token: LatexToken) -> bool:
         if token.kind == "sign" and token.text in ".,;":

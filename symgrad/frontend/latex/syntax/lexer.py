@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from symgrad.frontend.glyphs import fraction_of, script_of
 from symgrad.frontend.latex.syntax.vocabulary import GREEK, LAYOUTS, MATRICES, SKIPPED
@@ -285,6 +286,8 @@ def split_rows(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]
             i = _past_group(tokens, i)
             continue
         if token.kind == "command" and token.text in SKIPPED:
+            if token.text in _INDENTS and not depth and not environments and _begins_range(tokens, i):
+                found.append(LatexToken("row", "row", token.start, token.end))
             continue
         found.append(token)
     if environments:
@@ -297,6 +300,16 @@ def split_rows(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]
             cure=f"add \\end{{{name.text}}}",
         )
     return found
+
+
+def _begins_range(tokens: Sequence[LatexToken], i: int) -> bool:
+    r"""Tell whether the positions of a recurrence begin here: t = 1, \dots, T."""
+    named = [t.kind for t in tokens[i : i + 1]] == ["letter"] and [t.text for t in tokens[i + 1 : i + 2]] == [
+        "="
+    ]
+    ends = ("newline", "blank", "row")
+    rest = takewhile(lambda t: t.kind not in ends, tokens[i:]) if named else ()
+    return any(t.kind == "command" and t.text in ("dots", "ldots", "cdots") for t in rest)
 
 
 def _before_formula(tokens: Sequence[LatexToken]) -> Iterator[LatexToken]:

@@ -199,6 +199,10 @@ class MatrixTree(Tree):
     bars: bool = False
 
 
+STEP_ENDS = ("until", "while", "at most")
+"""The words of a search: until a condition holds or while it does, and the largest number of steps."""
+
+
 @dataclass(frozen=True, slots=True)
 class LatexLine:
     """One line: sides with relations between them; a single side is an expression.
@@ -209,6 +213,7 @@ class LatexLine:
         start: where the line begins.
         end: where the line ends.
         explains: whether it defines a name of the formulas above it: it follows the word "where".
+        word: the word before it in a search: until, while, at most.
     """
 
     sides: tuple[Tree, ...]
@@ -216,3 +221,9 @@ class LatexLine:
     start: int = 0
     end: int = 0
     explains: bool = False
+    word: str = ""
+
+    @property
+    def defined(self) -> tuple[Tree, ...]:
+        """The left sides of what the line defines."""
+        return self.sides[:1] if self.relations else ()

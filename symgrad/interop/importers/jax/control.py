@@ -8,17 +8,25 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.functions.layout import arange, reshape, stack
+from symgrad.api.functions.loops import scan
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.booleans import original_boolean, select_value
 from symgrad.interop.importers.constants import iota
 from symgrad.interop.importers.jax.sizes import shape_of, value_of
-from symgrad.interop.importers.jax.values import Nested, Value, expr_of, full_value, restore_booleans
+from symgrad.interop.importers.jax.values import (
+    Nested,
+    Value,
+    expr_of,
+    full_value,
+    kind_of,
+    restore_booleans,
+)
 from symgrad.ir.size_substitution import resized
 from symgrad.ir.traverse import is_elementwise, substitute
 from symgrad.support.errors import UnsupportedError
 
 _STEPS = 100
-"""The largest number of steps of a loop that is unrolled."""
+"""The largest number of steps of a loop that is unrolled, since it cannot stay a loop."""
 
 
 def _broadcast(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
@@ -51,11 +59,78 @@ def _size(_walk: Nested, equation: Any, _given: Sequence[Value]) -> list[Value]:
 
 
 def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
+    """Return a loop; if a carry is no real number and does not count steps, its steps one after the other."""
+    p = equation.params
+    length, carried, fixed = p["length"], p["num_carry"], p["num_consts"]
+    avals = p["jaxpr"].in_avals[fixed : fixed + carried]
+    counts = {
+        k: found
+        for k in range(carried)
+        if (found := _step_count(p["jaxpr"].jaxpr, fixed + k, k, given)) is not None
+    }
+    if length != 1 and all(k in counts or kind_of(a) == "f" for k, a in enumerate(avals)):
+        return _loop(walk, equation, given, counts)
+    return _unrolled(walk, equation, given)
+
+
+def _step_count(jaxpr: Any, place: int, k: int, given: Sequence[Value]) -> tuple[int, int] | None:
+    """Return the first value of a carry that counts steps, and by how much it changes; None for other carries."""
+    first, changed = given[place], jaxpr.outvars[k]
+    if isinstance(first, Expr) or np.ndim(first) or np.asarray(first).dtype.kind not in "iu":
+        return None
+    if changed is jaxpr.invars[place]:
+        return int(first), 0
+    made = next((e for e in jaxpr.eqns if changed in e.outvars and e.primitive.name == "add"), None)
+    numbers = [] if made is None else [v.val for v in made.invars if hasattr(v, "val")]
+    if made is None or len(numbers) != 1 or not any(v is jaxpr.invars[place] for v in made.invars):
+        return None
+    return int(first), int(numbers[0])
+
+
+def _loop(
+    walk: Nested, equation: Any, given: Sequence[Value], counts: Mapping[int, tuple[int, int]]
+) -> list[Value]:
+    p: Mapping[str, Any] = equation.params
+    carried, fixed, inside = int(p["num_carry"]), int(p["num_consts"]), walk.inside_loop()
+    length: Any = value_of(p["length"])
+    real = [k for k in range(carried) if k not in counts]
+    outer: list[Any] = [v.aval for v in equation.invars]
+    rows: Sequence[Any] = p["jaxpr"].in_avals[fixed + carried :]
+    results: Sequence[Any] = p["jaxpr"].out_avals
+
+    def step(carry: Sequence[Expr], xs: Sequence[Expr]) -> tuple[Any, Any]:
+        *own, number = xs
+        count = length - 1 - number if p["reverse"] else number
+        values: dict[int, Value] = {k: _counted(count, *found) for k, found in counts.items()}
+        values.update(zip(real, carry, strict=True))
+        own = [restore_booleans(x, a) for x, a in zip(own, rows, strict=True)]
+        args: list[Value] = [*given[:fixed], *(values[k] for k in range(carried)), *own]
+        found = [full_value(v, a) for v, a in zip(inside.closed(p["jaxpr"], args), results, strict=True)]
+        return tuple(found[k] for k in real), tuple(found[carried:])
+
+    start = tuple(full_value(given[fixed + k], outer[fixed + k]) for k in real)
+    arrays = [
+        full_value(x, a) for x, a in zip(given[fixed + carried :], outer[fixed + carried :], strict=True)
+    ]
+    last, stacked = scan(step, start, (*arrays, arange(length)), reverse=p["reverse"])
+    ends: dict[int, Value] = dict(zip(real, last, strict=True))
+    ends.update((k, np.asarray(first + by * p["length"])) for k, (first, by) in counts.items())
+    ys = [restore_booleans(y, v.aval) for y, v in zip(stacked, equation.outvars[carried:], strict=True)]
+    return [*(ends[k] for k in range(carried)), *ys]
+
+
+def _counted(count: Expr, first: int, by: int) -> Expr:
+    steps = count if by == 1 else count * by
+    return steps + first if first else steps
+
+
+def _unrolled(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     p = equation.params
     length, carried, fixed = p["length"], p["num_carry"], p["num_consts"]
     if length > _STEPS:
         raise UnsupportedError(
-            f"a loop of {length:,} steps, more than {_STEPS}", cure="write one step, and call it"
+            f"a loop of {length:,} steps with whole numbers or conditions that it carries on",
+            cure="carry real numbers on, and compute the others in the step",
         )
     consts, carry, xs = given[:fixed], list(given[fixed : fixed + carried]), given[fixed + carried :]
     avals = [v.aval for v in equation.invars[fixed + carried :]]

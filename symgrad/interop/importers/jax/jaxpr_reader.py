@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -225,9 +225,13 @@ class JaxprReader:
             return [restore_booleans(e, a) for e, a in zip(several, outs, strict=True)]
         raise UnsupportedError(_WHATS.get(name, name))
 
+    def inside_loop(self) -> JaxprReader:
+        """Return a reader for the step of a loop, whose values have no names outside."""
+        return JaxprReader({}, self.problems, here=self.here, inside=self.inside, itself=self.itself)
+
     def below(self, call: tuple[Any, ...]) -> JaxprReader:
         """Return a reader for the pullback of a call with a custom derivative."""
-        return JaxprReader({}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself)
+        return replace(self.inside_loop(), inside=(*self.inside, call))
 
 
 def _integer_value(value: Value) -> int | None:

@@ -39,6 +39,10 @@ class Nested(Protocol):
         """Return the outputs of a jaxpr that has its constants."""
         ...
 
+    def inside_loop(self) -> Nested:
+        """Return a reader for the step of a loop, whose values have no names outside."""
+        ...
+
     def below(self, call: tuple[Any, ...]) -> Nested:
         """Return a reader for the custom derivative of a call."""
         ...

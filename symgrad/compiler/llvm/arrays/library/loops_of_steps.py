@@ -6,7 +6,7 @@ is a function of its own, which is called with the addresses of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from symgrad.compiler.llvm.arrays.interrupt_checks import check_in_steps
@@ -37,22 +37,24 @@ class LoopWriter:
     def __init__(self, fn: StepWriter, node: Node, memory: Memory) -> None:
         self.fn = fn
         self.node = node
-        self.length, self.reverse, self.kept, self.body = node.params
-        body: Body = self.body
+        length, reverse, stored, body = node.params
+        assert isinstance(body, Body)
+        self.length, self.reverse, self.body = length, reverse, body
+        self.stored: Sequence[int] = stored
         count = len(body.carries)
         self.starts, given = node.args[:count], node.args[count:]
         self.rows, self.operands = given[: len(body.rows)], given[len(body.rows) :]
         self.storage = storage_of(memory.arrays[memory.array(node)], fn.real)
         self.sizes = [size_product(c.shape) for c in body.carries]
         self.offsets = {
-            k: size_sum(self.sizes[j] for j in range(k) if (j in self.kept) == (k in self.kept))
+            k: size_sum(self.sizes[j] for j in range(k) if (j in self.stored) == (k in self.stored))
             for k in range(count)
         }
         self.target = fn.base(memory.array(node))
         self.steps = fn.size(self.length)
-        self.width = fn.size(size_sum(self.sizes[k] for k in self.kept))
-        self.others = [k for k in range(count) if k not in self.kept]
-        self.spare = "0"  # the number of values of one step that are not kept
+        self.width = fn.size(size_sum(self.sizes[k] for k in self.stored))
+        self.others = [k for k in range(count) if k not in self.stored]
+        self.spare = "0"  # the number of values of one step that are not stored
         self.two_steps = ""  # the address of these values, of two steps
         self._memory = memory
 
@@ -62,7 +64,7 @@ class LoopWriter:
         Args:
             code: the function of the body. Its arguments are tables like those of the program: addresses of the
                 carries, the rows, the operands and the results; sizes; and scratch memory.
-            scratch: the size of its scratch memory. The values that are not kept are behind it.
+            scratch: the size of its scratch memory. The values that are not stored are behind it.
         """
         fn, body = self.fn, self.body
         table = fn.entry.emit_load(Opcode.alloca("ptr", len(body.symbols) + len(body.results)))
@@ -104,7 +106,7 @@ class LoopWriter:
         first: list[tuple[str, str]] = []
         for k, start in enumerate(self.starts):
             value = first_lane(r, storage.element, r.convert(self._load(r, *self._base(start)), False).text)
-            if k in self.kept:
+            if k in self.stored:
                 r.do(Opcode.store(storage.element, storage.align), value, before(k))
             first.append((storage.element, value))
         constants = {
@@ -121,13 +123,11 @@ class LoopWriter:
                 values[carry] = Value(splat(r, storage.element, number), False, None)
             for symbol, stack in zip(body.rows, self.rows, strict=True):
                 values[symbol] = self._load(r, *self._row(r, stack, row))
-            r.b.fuses = (
-                True  # products and sums of a step, by a fixed rule: in every kernel with the same bits
-            )
+            r.b.fuses = True  # by a fixed rule, so with the same bits in every kernel
             for node in order:
                 values[node] = write_op(fn, r, node, [(a, values[a]) for a in node.args])
             new = [first_lane(r, storage.element, values[n].text) for n in results]
-            for k in self.kept:
+            for k in self.stored:
                 r.do(Opcode.store(storage.element, storage.align), new[k], after(k))
             r.b.lines[:] = r.b.finished()
             return new
@@ -162,7 +162,7 @@ class LoopWriter:
 
         def address(at: str, number: str, k: int) -> str:
             offset = self.fn.size(self.offsets[k])
-            if k in self.kept:
+            if k in self.stored:
                 return r.address(self.storage.element, self.target, r.add(r.mul(at, self.width), offset))
             # The values of a step are in one half of the memory of two steps.
             half = r.mul(r.binary("and", number, "1"), self.spare)
@@ -172,7 +172,7 @@ class LoopWriter:
         return row, partial(address, before, i), partial(address, after, r.add(i, "1"))
 
     def _last(self, r: BlockWriter, k: int) -> str:
-        """Return the address of the last value of a carry that is not kept."""
+        """Return the address of the last value of a carry that is not stored."""
         rows = r.mul(r.add(self.steps, "1"), self.width)
         at = r.add(rows, self.fn.size(self.offsets[k]))
         return r.address(self.storage.element, self.target, at)

@@ -25,6 +25,7 @@ from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, NoneLiter
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
+from symgrad.ops.array.layout import expand
 from symgrad.support.errors import Cure, NestingError, ShapeError, UnsupportedError
 
 _INVERSES = {
@@ -207,6 +208,8 @@ class AppliedRules(ScriptRules):
         if spelled in _SHAPED and below is not None:
             return (yield self._shaped(spelled, below, values, start, end))
         if spelled == "concatenate":
+            if any(v.node.shape for v in values):  # a number is one more entry
+                values = [v if v.node.shape else Term(expand(v.node, [0]), v.start, v.end) for v in values]
             items = ItemList(tuple(values), start, end, False)
             return self.call_of(spelled, [items, *self._axes(scripts, start, end)], start, end)
         if spelled in ("max", "min") and len(values) > 1 and below is None:

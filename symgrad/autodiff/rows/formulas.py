@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, apply, as_node, size_leaf, size_node
 from symgrad.ir.shapes import slice_start
-from symgrad.ir.sizes import Shape, Size, size_sum
+from symgrad.ir.sizes import Size, size_max, size_product, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.array.layout import (
     WHOLE,
     broadcast_to,
+    concatenate,
     expand,
     full,
     only,
@@ -28,8 +30,10 @@ from symgrad.ops.array.layout import (
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import add, neg
+from symgrad.support.errors import ShapeError
 from symgrad.support.traversal import postorder
 
+T = TypeVar("T")
 _Place = tuple[Node, int, Size]
 """An array, the axis of its rows, and the position of the first row."""
 
@@ -57,12 +61,12 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
     done: dict[_Place, Node] = {}
     for place in postorder([first], _operands):
         node, at, begin = place
-        rows = [done.get(operand) for operand in _all_operands(place)]
+        rows = [operand and done[operand] for operand in _all_operands(place)]
         found = _row(node, at, rows) if any(r is not None for r in rows) else None
         if found is None:
             others = [k for k in range(len(node.shape)) if k != at]
-            found = leaf(transpose(node, [at, *others]) if at else node, begin)
-        done[place] = truth_of(found, node)
+            found = truth_of(leaf(transpose(node, [at, *others]) if at else node, begin), node)
+        done[place] = found
     return done[first]
 
 
@@ -76,6 +80,8 @@ def _all_operands(place: _Place) -> Sequence[_Place | None]:
     if node.op is slice_of and node.params[0][axis][2] == 1:
         begin = slice_start(node.args[0].shape[axis], node.params[0][axis])
         return [(node.args[0], axis, size_sum([start, begin]))]
+    if node.op is einsum and any(own.count(node.params[1][axis]) > 1 for own in node.params[0]):
+        return [None] * len(node.args)  # a diagonal
     rule = rows_aligned if node.op.pointwise else node.op.array.rows
     found: list[_Place | None] = []
     for k, arg in enumerate(node.args):
@@ -89,8 +95,8 @@ def _all_operands(place: _Place) -> Sequence[_Place | None]:
     return found
 
 
-def _without(shape: Shape, axis: int) -> Shape:
-    return (*shape[:axis], *shape[axis + 1 :])
+def _without(items: tuple[T, ...], axis: int) -> tuple[T, ...]:
+    return (*items[:axis], *items[axis + 1 :])
 
 
 def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
@@ -105,7 +111,8 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
     x = rows[0]
     if node.op.pointwise:
         args = [
-            _kept(a, axis - len(node.shape) + len(a.shape)) if r is None else r for a, r in _both(node, rows)
+            _squeezed(a, axis - len(node.shape) + len(a.shape)) if r is None else r
+            for a, r in _both(node, rows)
         ]
         return full(apply(node.op, tuple(map(_without_ones, args)), node.params), shape)
     if node.op is einsum:
@@ -124,12 +131,19 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
         return slice_axes(x, _without(node.params[0], axis))
     if x is not None and node.op is unslice:
         return unslice(x, params=(_without(node.params[0], axis), _without(node.params[1], axis)))
-    places = _all_operands((node, axis, 0))
-    args = [
-        a if r is None or p is None else expand(r, [p[1]])
-        for (a, r), p in zip(_both(node, rows), places, strict=True)
-    ]
-    one = apply(node.op, tuple(args), node.params)
+    try:
+        if not node.params:  # an op on stacks of matrices, whose axes come last
+            one = apply(node.op, tuple(a if r is None else r for a, r in _both(node, rows)))
+            if one.shape == shape:
+                return one
+        places = _all_operands((node, axis, 0))
+        args = [
+            a if r is None or p is None else expand(r, [p[1]])
+            for (a, r), p in zip(_both(node, rows), places, strict=True)
+        ]
+        one = apply(node.op, tuple(args), node.params)
+    except ShapeError:
+        return None  # its other arguments or its parameters have the length of this axis
     return squeeze(one, [axis]) if one.shape == (*node.shape[:axis], 1, *node.shape[axis + 1 :]) else None
 
 
@@ -143,62 +157,9 @@ def _without_ones(x: Node) -> Node:
     return squeeze(x, range(ones)) if ones else x
 
 
-def _kept(x: Node, axis: int) -> Node:
+def _squeezed(x: Node, axis: int) -> Node:
     """Return an argument of an elementwise op without an axis of length 1."""
     return squeeze(x, [axis]) if axis >= 0 else x
-
-
-def row_at(values: Node, position: Size) -> Node:
-    """Return the entry of an array, or the formula of entries, at a position of the first axis."""
-
-    def entry(array: Node, start: Size) -> Node:
-        at = size_node(size_sum([start, position]))
-        # A rounded quotient is a real number: only lowering has such sizes.
-        return index(array, at if at.dtype == "int" else size_leaf(size_sum([start, position])))
-
-    return row_of(values, entry)
-
-
-class Rows:
-    """Bound symbols for rows of arrays.
-
-    Args:
-        length: the number of rows.
-        height: the height of the body that reads them.
-        known: symbols of rows, each with its array.
-    """
-
-    def __init__(self, length: Size, height: int, known: Mapping[Node, Node]) -> None:
-        self.length, self.height, self.arrays = length, height, dict(known)
-
-    def of(self, values: Node) -> Node:
-        """Return one row of an array, as a formula of these symbols; new ones are added."""
-        return row_of(values, self._symbol)
-
-    def _symbol(self, array: Node, start: Size) -> Node:
-        rows = slice_rows(array, start, size_sum([start, self.length]))
-        return row_symbol(rows, self.arrays, self.height)
-
-
-def reads_row(reader: Node, values: Node, position: Size) -> bool:
-    """Tell whether a node is one row of an array, at a position."""
-    if reader.op.name == "slice":
-        first, *others = reader.params[0]
-        one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
-        return one and all(o == WHOLE for o in others)
-    if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
-        found = as_size(reader.args[1])
-        return found == position or (found == -1 and size_sum([position, 1]) == values.shape[0])
-    return False
-
-
-def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
-    """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
-    known = next((s for s, r in rows.items() if r is array), None)
-    if known is None:
-        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
-        rows[known] = array
-    return known if array.dtype != "bool" else apply(OPS["gt"], (known, as_node(0)))
 
 
 def summand(total: Node, length: Size) -> Node | None:
@@ -250,3 +211,82 @@ def sum_rows(stack: Node) -> Node:
     if stack.op is neg:
         return neg(sum_rows(stack.args[0]))
     return sum_over(stack, [0])
+
+
+def row_at(values: Node, position: Size) -> Node:
+    """Return the entry of an array, or the formula of entries, at a position of the first axis."""
+
+    def entry(array: Node, start: Size) -> Node:
+        at = size_node(size_sum([start, position]))
+        # A rounded quotient is a real number: only lowering has such sizes.
+        return index(array, at if at.dtype == "int" else size_leaf(size_sum([start, position])))
+
+    return row_of(values, entry)
+
+
+def is_position(at: Size | None, position: Size, count: Size) -> bool:
+    """Tell whether an index is a position of an axis of some length; -1 is the last one.
+
+    The last position of an axis of max(n - 1, 0) + 1 entries is n - 1, also for n = 0, where this index is -1.
+    """
+    if at is None:
+        return False
+    return position in (at, size_max(at, 0)) or (at == -1 and size_sum([position, 1]) == count)
+
+
+def reads_row(reader: Node, values: Node, position: Size) -> bool:
+    """Tell whether a node is one row of an array, at a position."""
+    if reader.op.name == "slice":
+        first, *others = reader.params[0]
+        one = reader.shape[0] == 1 and slice_start(values.shape[0], first) == position
+        return one and all(o == WHOLE for o in others)
+    if reader.op.name == "gather" and reader.args[0] is values and reader.params[0] == (0,):
+        return is_position(as_size(reader.args[1]), position, values.shape[0])
+    return False
+
+
+def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
+    """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
+    known = next((s for s, r in rows.items() if r is array), None)
+    if known is None:
+        known = bound_symbol("array", len(rows), height, array.shape[1:], array.dtype)
+        rows[known] = array
+    return known if array.dtype != "bool" else apply(OPS["gt"], (known, as_node(0)))
+
+
+def part_with_rows(array: Node, start: Size, length: Size) -> tuple[Node, Size] | None:
+    """Return the part of joined arrays that has some rows, and the first of its own rows; None for other arrays."""
+    if array.op is not concatenate or array.params[0] != 0:
+        return None
+    begin: Size = 0
+    for part in array.args:
+        first = size_sum([start, size_product([-1, begin])])
+        left = size_sum([part.shape[0], size_product([-1, first]), size_product([-1, length])])
+        if all(isinstance(n, int) and n >= 0 for n in (first, left)):
+            return part, first
+        begin = size_sum([begin, part.shape[0]])
+    return None
+
+
+class Rows:
+    """Bound symbols for rows of arrays.
+
+    Args:
+        length: the number of rows.
+        height: the height of the body that reads them.
+        known: symbols of rows, each with its array.
+    """
+
+    def __init__(self, length: Size, height: int, known: Mapping[Node, Node]) -> None:
+        self.length, self.height, self.arrays = length, height, dict(known)
+
+    def of(self, values: Node) -> Node:
+        """Return one row of an array, as a formula of these symbols; new ones are added."""
+        return row_of(values, self._symbol)
+
+    def _symbol(self, array: Node, start: Size) -> Node:
+        inside = part_with_rows(array, start, self.length)
+        if inside is not None:
+            return row_of(inside[0], self._symbol, 0, inside[1])
+        rows = slice_rows(array, start, size_sum([start, self.length]))
+        return row_symbol(rows, self.arrays, self.height)
