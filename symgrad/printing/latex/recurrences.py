@@ -22,7 +22,7 @@ _Step = Callable[[Node, Mapping[Node, Written]], tuple[list[str], str]]
 """A function that returns a formula of a step as LaTeX, given the texts of values and rows, with rows of its parts."""
 
 
-class _RowMarks:
+class _RowNames:
     """Marks for the arrays whose rows stand in a step.
 
     Args:
@@ -61,11 +61,11 @@ def sum_over_steps(node: Node, glyphs: Glyphs, text: Callable[[Node], str], step
         step: a function that returns the terms as LaTeX, without parts.
         letter: the name of the position.
     """
-    terms, names, marks = summed(node), [CarryName("")], _RowMarks(text)
+    terms, names, arrays = summed(node), [CarryName("")], _RowNames(text)
     assert terms is not None
-    (formula,) = over_names(node, [terms], names, marks.add, letter)
+    (formula,) = over_names(node, [terms], names, arrays.add, letter)
     first, last = map(glyphs.size, step_places(node, names).ends)
-    _, result = step(formula, marks.spelled([formula], glyphs))
+    _, result = step(formula, arrays.spelled([formula], glyphs))
     inside = rf"\left({result}\right)" if formula.op.name in ("add", "neg") else result
     return rf"\sum_{{{letter} = {first}}}^{{{last}}} {inside}"
 
@@ -90,9 +90,9 @@ def recurrence_rows(
         letter: the name of the position.
     """
     places = step_places(node, names)
-    marks = _RowMarks(text)
-    formulas, condition = step_formulas(node, names, marks.add, letter)
-    spelled = marks.spelled([*formulas, *([condition] if condition is not None else [])], glyphs)
+    arrays = _RowNames(text)
+    formulas, condition = step_formulas(node, names, arrays.add, letter)
+    spelled = arrays.spelled([*formulas, *([condition] if condition is not None else [])], glyphs)
 
     def entry(k: int, place: str) -> str:
         return entry_text(with_accent(glyphs.name(names[k].name)), place)
