@@ -93,7 +93,7 @@ def recur(
         c: full(indicator(s) if s.dtype == "bool" else s, c.shape)
         for s, c in zip(starts, carries, strict=True)
     }
-    same = {c: first[c] for r, c in zip(new, carries, strict=True) if r is c}
+    same = {c: first[c] for r, c in zip(new, carries, strict=True) if _is_either_way(r, c)}
     values = {c: full(s, (size_sum([length, 1]), *c.shape)) for c, s in same.items()}
     moving = [c for c in carries if c not in same]
     if moving:
@@ -105,6 +105,13 @@ def recur(
         node = recurrence(*starting, *read, *operands, params=(length, int(reverse), body))
         values |= dict(zip(moving, carry_values(node), strict=True))
     return [values[c] for c in carries]
+
+
+def _is_either_way(result: Node, carry: Node) -> bool:
+    """Tell whether a result is a carry, whatever the conditions in it are."""
+    while result.op.name == "where" and result.args[1] is result.args[2]:
+        result = result.args[1]
+    return result is carry
 
 
 def _real(x: Node) -> Node:

@@ -53,9 +53,7 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
         >>> p = sg.parse("x : real[T, n]; W : real[n, n]; y = tanh(x[1:]@W.T)**2")
         >>> row = row_of(p["y"].node, lambda array, start: sg.parse("r : real[n]")["r"].node)
         >>> print(sg.Expr(row).text())
-        W : real[n, n]
-        r : real[n]
-        tanh(W@r)**2
+        tanh(r@W.T)**2
     """
     first = values, axis, start
     done: dict[_Place, Node] = {}
