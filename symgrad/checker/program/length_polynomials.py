@@ -97,7 +97,21 @@ def subtract(a: Size, b: Size) -> Size:
 
 
 def is_nonnegative(a: Size) -> bool:
-    """Tell whether a length is certainly nonnegative: no coefficient is negative after substituting n = 1 + (n - 1)."""
+    """Tell whether a length is certainly nonnegative, perhaps since a maximum is at least each of its two lengths."""
+    if _has_no_negative_part(a):
+        return True
+    if all(c >= 0 for _, c in a):
+        return False
+    return any(
+        is_nonnegative(add([a, ((m, -c),), scale(least, c)]))
+        for m, c in a
+        if c > 0 and len(m) == 1 and not isinstance(m[0], str) and m[0][0] == "max"
+        for least in (m[0][1], m[0][2])
+    )
+
+
+def _has_no_negative_part(a: Size) -> bool:
+    """Tell whether no coefficient of a length is negative after substituting n = 1 + (n - 1)."""
     above: dict[tuple[Any, ...], int] = {}
     for m, c in a:
         if not all(isinstance(x, str) or _atom_has(x, is_nonnegative) for x in m):
