@@ -76,6 +76,11 @@ class Claim:
         return symbols_of(self.nodes)
 
     @property
+    def chooses(self) -> bool:
+        """Whether a step compares or jumps: only then both sides may be defined and differ at excluded points."""
+        return any(step.op in _CHOICES for step in self.base.steps)
+
+    @property
     def scalar(self) -> bool:
         """Whether the program has no arrays."""
         return not any(s.shape or s.op == "size" for s in self.base.steps)
@@ -184,8 +189,7 @@ def _attempt(s: Claim, deadline: float) -> Attempt:
     except GiveUp as why:
         return Attempt((Case({}, f"the search stopped: {why}"),))
     # If no step compares or jumps, a side is undefined at every excluded point, so that the sides cannot differ there.
-    thin = bool(left_out) and any(step.op in _CHOICES for step in s.base.steps)
-    return Attempt((Case({}, "proved", left_out, thin=thin),))
+    return Attempt((Case({}, "proved", left_out, thin=bool(left_out) and s.chooses),))
 
 
 def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:

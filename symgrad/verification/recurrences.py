@@ -344,4 +344,11 @@ def _decided(x: Node, y: Node, end: float) -> Verdict:
     limit = max(0.7 * (end - now()), 0.1)
     if has_recurrences([x, y]):
         return decide_recurrences(x, y, limit)
-    return decide(statement(x, y), limit)
+    claim = statement(x, y)
+    found = decide(claim, limit)
+    if found.status == "proved" and found.excluded and claim.chooses:
+        # The values of a recurrence may be those that the proof excludes, at each step.
+        return replace(
+            found, status="undecided", why="the proof excludes points at which both sides have values"
+        )
+    return found

@@ -136,6 +136,7 @@ def test_what_is_written_out_has_no_recurrence() -> None:
 SUPPORTED = {
     *("exponential smoothing", "Clenshaw's scheme", "Kalman filter"),
     *("secant method", "power iteration", "Fibonacci"),
+    "Newton's search",  # its steps compare and divide, so a proof that excludes points is none
 }
 """Recurrences whose printed gradients agree at points, without a proof."""
 
@@ -149,3 +150,28 @@ def test_printed_gradients_are_proved_and_others_refuted(name: str) -> None:
     read = sg.parse(text if " : " in text.splitlines()[0] else f"{program}\n{text}").last
     assert sg.verify(y, x, read).status == "proved"
     assert sg.verify(y, x, 2 * read).status == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "other"),
+    [
+        ("pi", "where(abs(h[t-1] - pi) <= 0, 7, h[t-1] + 1)", "h[t-1] + 1"),
+        ("sqrt(2)", "where((h[t-1]**2 - 2)**2 <= 0, 7, h[t-1] + 1)", "h[t-1] + 1"),
+        ("a*zeros(2)", "where(h[t-1]*h[t-1] <= 0, h[t-1] + 2, h[t-1] + 1)", "h[t-1] + 1"),
+        ("pi", "h[t-1] + where(sign(h[t-1] - pi)**2 > 0, 0, 1)", "h[t-1]"),
+    ],
+)
+def test_a_step_whose_proof_excludes_the_values_that_there_are_is_not_proved(
+    start: str, step: str, other: str
+) -> None:
+    """Both sides of a step agree but at one point, and that is the first value."""
+    p = sg.parse(f"T : size; a : real\nh[0] = {start}\nh[t] = {step} for t in 1..T\ny = sum(h[T])")
+    q = sg.parse(f"T : size; a : real\nh[0] = {start}\nh[t] = {other} for t in 1..T\ny = sum(h[T])")
+    assert sg.equal(p["y"], q["y"]).status in ("undecided", "supported", "refuted")
+
+
+def test_a_step_that_has_no_value_at_a_point_is_proved_without_it() -> None:
+    lines = "T : size; a : real\nh[0] = a\nh[t] = {} for t in 1..T\ny = h[T]"
+    found = sg.equal(*(sg.parse(lines.format(step))["y"] for step in ("h[t-1]**2/h[t-1] + 1", "h[t-1] + 1")))
+    assert found.status == "proved"
+    assert found.left_out == ("a step has no value",)
