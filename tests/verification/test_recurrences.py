@@ -172,6 +172,7 @@ def test_a_step_whose_proof_excludes_the_values_that_there_are_is_not_proved(
 
 def test_a_step_that_has_no_value_at_a_point_is_proved_without_it() -> None:
     lines = "T : size; a : real\nh[0] = a\nh[t] = {} for t in 1..T\ny = h[T]"
-    found = sg.equal(*(sg.parse(lines.format(step))["y"] for step in ("h[t-1]**2/h[t-1] + 1", "h[t-1] + 1")))
+    left, right = (sg.parse(lines.format(step))["y"] for step in ("h[t-1]**2/h[t-1] + 1", "h[t-1] + 1"))
+    found = sg.equal(left, right)
     assert found.status == "proved"
     assert found.left_out == ("a step has no value",)
