@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-__all__ = ["RECURRENCES"]
+from symgrad.ir.body import Body, divide
+from symgrad.ir.graph import Node
+from symgrad.ir.notation.recurrences import is_recurrence
+from symgrad.ir.traverse import fold, with_args
+from symgrad.ops.array.layout import concatenate, expand
+from symgrad.ops.numpy.subscripts import index
+
+__all__ = ["RECURRENCES", "unrolled"]
 
 RECURRENCES: Mapping[str, str] = {
     "recurrent network": """
@@ -188,3 +196,38 @@ RECURRENCES: Mapping[str, str] = {
         y = s[T]**2""",
     "Fibonacci": "a, b : real\nF[0] = a; F[1] = b\nF[n] = F[n-1] + F[n-2] for n in 2..9\ny = F[9]*F[2]",
 }
+
+
+def unrolled(nodes: Sequence[Node]) -> list[Node]:
+    """Return formulas with the steps of their recurrences written out; all numbers of steps are numbers."""
+    stacks: dict[Node, list[Node]] = {}
+
+    def rebuilt(node: Node, args: list[Node]) -> Node:
+        if node.op.name == "part" and node.args[0] in stacks:
+            number: int = node.params[0]
+            return stacks[node.args[0]][number]
+        new = with_args(node, args)
+        if node.op.name in ("pack", "part"):
+            native: Any = node.op.array.native
+            return native(new, tuple(args))
+        if not is_recurrence(node):
+            return new
+        stacks[node] = [concatenate(*(expand(v, [0]) for v in some), params=(0,)) for some in _values(new)]
+        return stacks[node][0]
+
+    done = fold(nodes, rebuilt)
+    return [done[n] for n in nodes]
+
+
+def _values(node: Node) -> Iterator[list[Node]]:
+    """Yield all values of each carry of a recurrence, from the first position on."""
+    length, reverse, body = node.params
+    assert isinstance(body, Body)
+    starts, rows, operands = divide(node)
+    states = [list(starts)]
+    order = range(length)[::-1] if reverse else range(length)
+    for at in order:
+        read = [index(x, at) for x in rows]
+        states.append(unrolled(body.applied([*states[-1], *read, *operands])))
+    for some in zip(*states, strict=True):
+        yield list(some)[::-1] if reverse else list(some)

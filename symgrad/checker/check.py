@@ -21,11 +21,15 @@ from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.file.reader import check_structure
 from symgrad.checker.file.statement import Statement, statement_of
 from symgrad.checker.index_form.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
+from symgrad.checker.induction.claims import Induction
+from symgrad.checker.induction.entries import entry_claims
+from symgrad.checker.induction.variables import Equality
 from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS
 from symgrad.checker.numbers import number_from_json
 from symgrad.checker.program.derivative import derivative_claim, gradient_claim
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.names import terminal_text
+from symgrad.checker.program.scalar_derivatives import is_piecewise
 from symgrad.checker.program.steps import ProofProgram, program_from_json
 from symgrad.checker.samples import differs_at_samples
 from symgrad.checker.shapes import check_shapes
@@ -220,20 +224,36 @@ def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: flo
 
 def _check_cases(c: _Claim) -> CheckResult:
     program, a, b, data = c.program, c.a, c.b, c.data
-    if data["status"] == "proved" and is_same_step(program, a, b):
-        return _check_sample(c, "the two sides are the same")
-    if data.get("sizes") == "all":
+    if data.get("sizes") == "all" and data["kind"] != "equal" and not is_same_step(program, a, b):
         i, j = data["a"], data["b"]
         base = program_from_json(data["program"])
-        if data["kind"] == "equal":
-            left_out = prove_equal(base, i, j, deadline=c.deadline)
-        elif data["kind"] == "gradient":
+        if data["kind"] == "gradient":
             left_out = prove_same_gradient(base, i, j, data["wrt"], deadline=c.deadline)
         else:
             left_out = prove_gradient(base, i, data["wrt"], j, deadline=c.deadline)
-        why = "proved anew" + (" for all sizes" if has_sizes(base) else "")
-        return _check_sample(c, why, left_out)
-    cases = {tuple(sorted((int(i), bool(v)) for i, v in case["outcome"])): case for case in data["cases"]}
+        return _check_sample(c, _proved_anew(base), left_out)
+    return _check_sample(c, *_replay(program, a, b, data, c.deadline))
+
+
+def _proved_anew(program: ProofProgram) -> str:
+    return "proved anew" + (" for all sizes" if has_sizes(program) else "")
+
+
+def _replay(
+    program: ProofProgram, a: int, b: int, proof: Mapping[str, Any], deadline: float
+) -> tuple[str, Sequence[str]]:
+    """Replay a proof that two steps are equal; return how it went, and the excluded points."""
+    apart = proof.get("status") == "apart"
+    if not apart and is_same_step(program, a, b):
+        return "the two sides are the same", ()
+    if "induction" in proof:
+        return _replay_induction(program, a, b, proof["induction"], deadline)
+    if "entries" in proof:
+        excluded = _replay_all(entry_claims(program, a, b), proof["entries"], deadline)
+        return f"{len(proof['entries'])} entries replayed", excluded
+    if proof.get("sizes") == "all":
+        return _proved_anew(program), prove_equal(program, a, b, deadline=deadline)
+    cases = {tuple(sorted((int(i), bool(v)) for i, v in case["outcome"])): case for case in proof["cases"]}
     found: list[str] = []
     excluded: list[str] = []
     pending: list[dict[int, bool]] = [{}]
@@ -247,15 +267,56 @@ def _check_cases(c: _Claim) -> CheckResult:
         case = cases.get(tuple(sorted(outcome.items())))
         if case is None:
             raise GiveUp("a case is missing")
-        result, left_out = check_case(program, a, b, outcome, case, c.deadline)
+        result, left_out = check_case(program, a, b, outcome, case, deadline)
         found.append(result)
         excluded += left_out
-    wanted = "apart" if data["status"] == "apart" else "proved"
+    wanted = "apart" if apart else "proved"
     if not {wanted} <= set(found) <= {wanted, "empty"}:
         raise GiveUp("in some case the difference is not the claimed number")
-    if wanted == "apart" and excluded:
+    if apart and excluded:
         raise GiveUp("both sides may be defined only at points for which the proof claims nothing")
-    return _check_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
+    return f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded
+
+
+def _replay_induction(
+    program: ProofProgram, a: int, b: int, proof: Mapping[str, Any], deadline: float
+) -> tuple[str, Sequence[str]]:
+    """Replay a proof by induction on the steps of recurrences: build its claims, and replay the proof of each."""
+    induction, same = Induction(program), {int(i): int(j) for i, j in proof["same"]}
+    claims: list[Equality] = []
+    for found in induction.recurrences():
+        if found.at in same:
+            claims += induction.identify(found, same[found.at])
+        else:
+            induction.keep(found)
+    claims += induction.side_claims(a, b, proof["terms"])
+    excluded = _replay_all(claims, proof["proofs"], deadline, every=True)
+    return f"by induction, {len(claims)} claims", [f"{e} at a step" for e in excluded]
+
+
+def _replay_all(
+    claims: Sequence[Equality], proofs: Sequence[Mapping[str, Any]], deadline: float, *, every: bool = False
+) -> list[str]:
+    """Replay the proofs of claims; return the excluded points.
+
+    Args:
+        claims: the claims.
+        proofs: the proof of each.
+        deadline: on the clock of `symgrad.checker.clock`.
+        every: whether they must hold for all values of their variables.
+    """
+    if len(claims) != len(proofs):
+        raise GiveUp(f"there are {len(claims)} claims, and the file has {len(proofs)} proofs")
+    excluded: list[str] = []
+    for (own, x, y), data in zip(claims, proofs, strict=True):
+        check_shapes(own)
+        _, left_out = _replay(own, x, y, data, deadline)
+        excluded += left_out
+        if every and left_out and is_piecewise(own):
+            raise GiveUp("the claim about a step excludes values that there may be at each step")
+        if differs_at_samples(own, x, y, thin=bool(left_out)):
+            raise GiveUp("the two sides of a claim differ at a point of the checker's own")
+    return excluded
 
 
 def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
@@ -274,7 +335,11 @@ def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckRes
     if data["status"] != "apart" and any(disjoint(x, y) for _, x, y in both):
         raise GiveUp("at the given point the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
-    if left_out and data.get("sizes") != "all" and not is_defined_around(program, wanted, point, sizes):
+    if (
+        left_out
+        and data.keys() & {"cases", "entries"}
+        and not is_defined_around(program, wanted, point, sizes)
+    ):
         raise GiveUp("the given point may be an excluded point")
     if data["status"] == "apart":
         return CheckResult("refuted", why, left_out)

@@ -171,3 +171,6 @@ SAMPLES = 6
 
 SAMPLE_SECONDS = 5.0
 """Seconds of these comparisons."""
+
+ENTRY_STEPS = 20_000
+"""Steps of the formulas of all entries of arrays whose lengths are numbers, and of recurrences with them."""

@@ -18,11 +18,13 @@ from symgrad.checker.program.length_polynomials import (
     ONE,
     Size,
     add,
+    is_nonnegative,
     length_polynomial,
     multiply,
     slice_length,
+    subtract,
 )
-from symgrad.checker.program.steps import ProofProgram, ProofStep
+from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody, Symbol
 from symgrad.support.errors import UsageError
 
 Shape: TypeAlias = "tuple[Size, ...]"
@@ -171,6 +173,40 @@ def _solve(shapes: Sequence[Shape]) -> Shape:
     return right if len(right) == 1 else (*_broadcast([matrix[:-2], right[:-2]]), *right[-2:])
 
 
+def _pack(shapes: Sequence[Shape], axis: Any) -> Shape:
+    at = _integer(axis)
+    lead = shapes[0][:at]
+    _require(at >= 0 and all(s[:at] == lead and len(s) >= at for s in shapes))
+    return (*lead, add(multiply(s[at:]) for s in shapes))
+
+
+def _part(shapes: Sequence[Shape], number: Any, parts: Any, axis: Any) -> Shape:
+    (whole,) = shapes
+    own: list[Shape] = [_shape(p) for p in parts]
+    at, k = _integer(axis), _integer(number)
+    _require(0 <= k < len(own) and at >= 0 and len(whole) == at + 1)
+    _require(add(map(multiply, own)) == whole[at])
+    return (*whole[:at], *own[k])
+
+
+def _recurrence(shapes: Sequence[Shape], length: Any, reverse: Any, body: Any) -> Shape:
+    _require(isinstance(body, StepBody) and _integer(reverse) in (0, 1))
+    check_shapes(body.program)
+    (steps,) = _shape((length,))
+    symbols = [_shape(s.shape) for s in body.program.symbols]
+    first, second = _integer(body.carries), _integer(body.carries) + _integer(body.rows)
+    _require(0 < first <= second <= len(symbols) == len(shapes))
+    _require(all(s == Symbol(s.name, "real", None, None, s.shape) for s in body.program.symbols))
+    # An array may have more rows than there are steps.
+    _require(all(is_nonnegative(subtract(s[0], steps)) for s in shapes[first:second]))
+    _require([*shapes[:first], *(s[1:] for s in shapes[first:second]), *shapes[second:]] == symbols)
+    results = [body.program.steps[_integer(i)] for i in body.results if _integer(i) >= 0]
+    _require([_shape(s.shape) for s in results] == symbols[:first])
+    _require(not any(s.kind == "bool" for s in results))
+    one: Shape = symbols[0] if first == 1 else (add(map(multiply, symbols[:first])),)
+    return (add([steps, ONE]), *one)
+
+
 _LEAVES: Mapping[str, Callable[[Any], bool]] = {
     "symbol": lambda name: isinstance(name, str),
     "number": lambda value: isinstance(value, bool | Fraction),
@@ -198,6 +234,9 @@ _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _square),
     **dict.fromkeys(("det", "logdet"), _per_matrix),
     "solve": _solve,
+    "pack": _pack,
+    "part": _part,
+    "recurrence": _recurrence,
 }
 
 

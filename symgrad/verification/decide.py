@@ -12,15 +12,15 @@ import numpy as np
 
 from symgrad.checker.check import FORMAT
 from symgrad.checker.clock import is_late, now, stopwatch
-from symgrad.checker.extension_field.evaluate import COMPARISONS
 from symgrad.checker.extension_field.field import GiveUp
-from symgrad.checker.index_form.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
+from symgrad.checker.index_form.proofs import has_sizes, prove_gradient, prove_same_gradient
 from symgrad.checker.numbers import number_to_json, rational
 from symgrad.checker.program.derivative import derivative_claim, gradient_claim
 from symgrad.checker.program.merge_steps import is_same_step
+from symgrad.checker.program.scalar_derivatives import is_piecewise
 from symgrad.checker.program.steps import ProofProgram, program_to_json
 from symgrad.checker.witness import Witness, ball_text, is_defined_around
-from symgrad.ir.graph import OPS, Node
+from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.logs import info
@@ -28,14 +28,12 @@ from symgrad.verification.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE
 from symgrad.verification.points.sampler import SamplePoint
 from symgrad.verification.reporting.definedness import Side, undefined
 from symgrad.verification.reporting.regions import regions_of, try_points
-from symgrad.verification.search.prove import SAME, Attempt, Case, prove
+from symgrad.verification.search.induction import is_scalar, prove_equality, replay_data
+from symgrad.verification.search.prove import Attempt, Case
 from symgrad.verification.search.refute import Outcome, refute
 from symgrad.verification.search.schwartz_zippel import error_probability
 from symgrad.verification.statement import guards, program_of
 from symgrad.verification.verdict import Proof, Region, Undefined, Verdict
-
-_STEPS = (op.name for op in OPS.values() if "piecewise-constant" in op.facts)
-_CHOICES = frozenset((*COMPARISONS, "abs", *_STEPS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +74,9 @@ class Claim:
         return symbols_of(self.nodes)
 
     @property
-    def chooses(self) -> bool:
-        """Whether a step compares or jumps: only then both sides may be defined and differ at excluded points."""
-        return any(step.op in _CHOICES for step in self.base.steps)
-
-    @property
     def scalar(self) -> bool:
         """Whether the program has no arrays."""
-        return not any(s.shape or s.op == "size" for s in self.base.steps)
+        return is_scalar(self.base)
 
 
 def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
@@ -175,21 +168,18 @@ def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
 
 
 def _attempt(s: Claim, deadline: float) -> Attempt:
-    if s.scalar:
-        return prove(s.program, s.a, s.b, deadline)
-    if is_same_step(s.program, s.a, s.b):
-        return SAME
+    if s.source["kind"] == "equal" or s.scalar or is_same_step(s.program, s.a, s.b):
+        return prove_equality(s.program, s.a, s.b, deadline)
     try:
-        if s.source["kind"] == "equal":
-            left_out = prove_equal(s.base, *s.sides, deadline=deadline)
-        elif s.source["kind"] == "gradient":
+        if s.source["kind"] == "gradient":
             left_out = prove_same_gradient(s.base, *s.sides, s.source["wrt"], deadline=deadline)
         else:
             left_out = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
     except GiveUp as why:
         return Attempt((Case({}, f"the search stopped: {why}"),))
-    # If no step compares or jumps, a side is undefined at every excluded point, so that the sides cannot differ there.
-    return Attempt((Case({}, "proved", left_out, thin=bool(left_out) and s.chooses),))
+    # If no step selects, a side is undefined at every excluded point, so that the sides cannot differ there.
+    thin = bool(left_out) and is_piecewise(s.base)
+    return Attempt((Case({}, "proved", left_out, {"sizes": "all"}, thin=thin),))
 
 
 def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:
@@ -288,7 +278,7 @@ def _proof(s: Claim, status: str, sample: SamplePoint, attempt: Attempt) -> Proo
     return Proof(
         {
             **_head(s, status),
-            **({"cases": [c.data for c in attempt.cases]} if s.scalar else {"sizes": "all"}),
+            **replay_data(attempt),
             "sample": {"point": point_to_json(sample.values), "sizes": dict(sample.sizes)},
         }
     )

@@ -7,16 +7,16 @@ from fractions import Fraction
 from typing import Any, cast
 
 from symgrad.checker.program.distributions import ProofDistribution
-from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SIZE, SYMBOL, Node
+from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody, Symbol
+from symgrad.ir.body import Body
+from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SIZE, SYMBOL, Node, symbol
 from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
-from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.types import End
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration, End
 from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.distribution_params import conditions_on
-from symgrad.support.errors import UnsupportedError
 from symgrad.verification.softmax_masks import without_infinities
 
 
@@ -50,6 +50,12 @@ def program_of(
         found = size_with(size, sizes) if sizes else size
         return found if isinstance(found, int) else str(found)
 
+    return _converted(outputs, inputs, length)
+
+
+def _converted(
+    outputs: Sequence[Node], inputs: Sequence[Node], length: Callable[[Size], int | str]
+) -> tuple[ProofProgram, list[int]]:
     outputs = without_infinities(without_definitions(outputs))
     steps: list[ProofStep] = []
     at: dict[Node, int] = {}
@@ -67,16 +73,28 @@ def program_of(
         elif node.op is SIZE:
             params = (str(length(node.params[0])),)
         elif is_recurrence(node):
-            raise UnsupportedError(
-                "a formula with a recurrence, whose steps no single statement has",
-                expected="equal or verify of real values",
-                cure="compare values with equal, or derivatives with verify",
-            )
+            steps_taken, reverse, body = node.params
+            params = (length(steps_taken), reverse, _step_body(body, length))
         else:
             params = tuple(_static(p, length) for p in node.params)
         steps.append(ProofStep(node.op.name, args, params, shape, node.dtype))
     symbols = dict.fromkeys([*symbols_of(outputs), *inputs])
     return ProofProgram(tuple(steps), tuple(symbol_of(s, length) for s in symbols)), [at[o] for o in outputs]
+
+
+def _step_body(body: Body, length: Callable[[Size], int | str]) -> StepBody:
+    """Convert the formulas of a step; their variables get names that a program can declare."""
+    roles = {"before": body.carries, "row": body.rows, "same": body.operands}
+    inputs = {
+        bound: symbol(Declaration(f"{role}{k}", shape=bound.shape))
+        for role, several in roles.items()
+        for k, bound in enumerate(several)
+    }
+    own = list(inputs.values())
+    program, results = _converted(substitute(body.results, inputs), own, length)
+    order = {s.name: k for k, s in enumerate(own)}
+    symbols = tuple(sorted(program.symbols, key=lambda s: order[s.name]))
+    return StepBody(ProofProgram(program.steps, symbols), len(body.carries), len(body.rows), tuple(results))
 
 
 def _length(size: Size) -> int | str:

@@ -20,8 +20,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.numpy.calls import total
-from symgrad.verification.recurrences import unrolled
-from tests.recurrences import RECURRENCES
+from tests.recurrences import RECURRENCES, unrolled
 
 LENGTHS = {"T": 4, "S": 5, "n": 3, "m": 2, "k": 2}
 every_recurrence = pytest.mark.parametrize("name", RECURRENCES)

@@ -12,7 +12,7 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.verification.recurrences import unrolled
+from tests.recurrences import unrolled
 
 HEAD = "a, b : real; x : real[9]\n"
 VALUES = {"a": 0.6, "b": 0.4, "x": np.linspace(0.2, 0.9, 9)}

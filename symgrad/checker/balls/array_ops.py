@@ -108,6 +108,18 @@ def _concatenate(axis: int, *parts: Array) -> Array:
     return np.concatenate(parts, axis=axis)
 
 
+def pack(axis: int, *parts: Array) -> Array:
+    """Return arrays side by side: their axes from an axis on become one."""
+    lead = parts[0].shape[:axis]
+    return np.concatenate([p.reshape((*lead, math.prod(p.shape[axis:]))) for p in parts], axis=axis)
+
+
+def _part(number: int, shapes: tuple[tuple[int, ...], ...], axis: int, whole: Array) -> Array:
+    start = sum(map(math.prod, shapes[:number]))
+    found = whole[(*[slice(None)] * axis, slice(start, start + math.prod(shapes[number])))]
+    return found.reshape((*whole.shape[:axis], *shapes[number]))
+
+
 def _unslice(triples: Any, shape: tuple[int, ...], x: Array) -> Array:
     result = full_array(shape, fmpq(0))
     result[_slices(triples)] = unbox(x)
@@ -311,6 +323,8 @@ def _logcumsumexp(axis: int, x: Array) -> Array:
 
 ARRAY_OPS: dict[str, Callable[..., Array]] = {
     "einsum": _einsum,
+    "pack": pack,
+    "part": _part,
     "mean": _over(lambda values: div(_total(values), fmpq(len(values)))),
     "max": _extremum(POINTWISE_OPS["maximum"]),
     "min": _extremum(POINTWISE_OPS["minimum"]),

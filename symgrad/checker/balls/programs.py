@@ -7,6 +7,7 @@ reads it; `where` with a certain condition does not read the other branch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.checker.balls.array_ops import ARRAY_OPS, SMOOTH_ARRAY_OPS
+from symgrad.checker.balls.array_ops import ARRAY_OPS, SMOOTH_ARRAY_OPS, pack
 from symgrad.checker.balls.entries import box, elementwise, full_array, is_array, unbox
 from symgrad.checker.balls.gamma import polygamma
 from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS, SMOOTH_OPS
@@ -87,21 +88,85 @@ def evaluate(
     if local is not None and plain is not None:
         others = set(program.needed(i for i in every if i != plain))
         local = bytearray(x and i in others for i, x in enumerate(local))
-    real = _depends(program, EVERY_VARIABLE, real=True) if strict == EVERY_VARIABLE else None
-    values: list[Any] = [None] * len(program.steps)
+    run = _Evaluation(
+        program, lambda step: _symbol(step, point, known), known, local, strict == EVERY_VARIABLE
+    )
     with context.workprec(precision), until(deadline):
-        cost = STEP * (1 + precision / 512)
-        for i in program.needed(every):
+        return run.values(every, STEP * (1 + precision / 512))
+
+
+class _Evaluation:
+    """The evaluation of a program.
+
+    Args:
+        program: the steps.
+        read: a function that returns the value of a step ``symbol``.
+        sizes: the values of named lengths.
+        local: for each step, whether its value must be unknown where it is not differentiable.
+        around: whether a value must be known in a neighbourhood of the point.
+    """
+
+    def __init__(
+        self,
+        program: ProofProgram,
+        read: Callable[[ProofStep], Any],
+        sizes: Mapping[str, int],
+        local: Sequence[int] | None,
+        around: bool,
+    ) -> None:
+        self.program, self.read, self.sizes, self.local, self.around = program, read, sizes, local, around
+        self._real = _depends(program, EVERY_VARIABLE, real=True) if around else None
+
+    def values(self, wanted: Sequence[int], cost: float) -> list[Any]:
+        """Return the values of some steps; other steps are evaluated only if these depend on them."""
+        values: list[Any] = [None] * len(self.program.steps)
+        for i in self.program.needed(wanted):
             tick(cost)
-            step = program.steps[i]
-            values[i] = _value(program, step, values, point, known, local is not None and bool(local[i]))
+            step = self.program.steps[i]
+            local = self.local is not None and bool(self.local[i])
+            if step.op == "symbol":
+                values[i] = self.read(step)
+            elif step.op == "recurrence":
+                values[i] = self._recurrence(step, [values[a] for a in step.args], local, cost)
+            else:
+                values[i] = _value(self.program, step, values, self.sizes, local)
             if (
-                real is not None
+                self._real is not None
                 and step.op in _INTEGER_EXPONENT
-                and not _is_defined_around(step, values, real)
+                and not _is_defined_around(step, values, self._real)
             ):
                 values[i] = None
-    return [values[i] for i in every]
+        return [values[i] for i in wanted]
+
+    def _recurrence(self, step: ProofStep, args: Sequence[Any], local: bool, cost: float) -> Any:
+        """Return all values of a recurrence; None if an array is unknown, or has too many entries."""
+        length, reverse, body = step.params
+        shapes = [tuple(length_value(n, self.sizes) for n in s.shape) for s in body.program.symbols]
+        steps = length_value(length, self.sizes)
+        entries = sum(math.prod(shape) for shape in shapes[: body.carries])
+        if any(v is None and shape for v, shape in zip(args, shapes, strict=True)):
+            return None
+        if steps < 0 or (steps + 1) * entries > ARRAY_ENTRIES:
+            return None
+        names = [s.name for s in body.program.symbols]
+        known: dict[str, Any] = {}
+        strict = depending_arguments(body.program, EVERY_VARIABLE) if local else None
+        run = _Evaluation(body.program, lambda s: known[s.params[0]], self.sizes, strict, self.around)
+        first, second = body.carries, body.carries + body.rows
+        now = list(args[:first])
+        found = [now]
+        for at in range(steps)[:: -1 if reverse else 1]:
+            rows = [unbox(box(a)[at]) for a in args[first:second]]
+            known.update(zip(names, (*now, *rows, *args[second:]), strict=True))
+            now = run.values(body.results, cost)
+            if any(v is None and shape for v, shape in zip(now, shapes, strict=False)):
+                return None
+            found.append(now)
+        if reverse:
+            found.reverse()
+        if body.carries == 1:
+            return np.stack([box(v) for (v,) in found])
+        return np.stack([pack(0, *map(box, some)) for some in found])
 
 
 def _is_defined_around(step: ProofStep, values: list[Any], real: bytearray) -> bool:
@@ -189,7 +254,6 @@ def _value(
     program: ProofProgram,
     step: ProofStep,
     values: list[Any],
-    point: Point,
     sizes: Mapping[str, int],
     local: bool,
 ) -> Any:
@@ -202,8 +266,6 @@ def _value(
         if not step.shape:
             return function(*args)
         return _bounded_array(step, sizes, lambda: elementwise(function, *args))
-    if op == "symbol":
-        return _symbol(step, point, sizes)
     if op == "number":
         value = _exact(step.params[0])
     elif op == "constant":

@@ -17,7 +17,7 @@ from symgrad.checker.limits import LINE_CHARACTERS
 from symgrad.checker.numbers import number_to_json
 from symgrad.checker.program.names import terminal_text
 from symgrad.checker.program.step_text import INFIX
-from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody, Symbol
 
 _INFIX = {
     **{op: sign if op in ("mul", "div", "pow") else f" {sign} " for op, sign in INFIX.items()},
@@ -128,22 +128,78 @@ def _integer_bounds(name: str, symbol: Symbol) -> str:
 
 
 def _definitions(
-    program: ProofProgram, wanted: tuple[int, int], needed: Sequence[int], taken: set[str]
-) -> tuple[list[str], Mapping[int, str]]:
+    program: ProofProgram,
+    wanted: Sequence[int],
+    needed: Sequence[int],
+    taken: set[str],
+    known: Mapping[str, str] | None = None,
+    word: str = "s",
+) -> tuple[list[str], dict[int, str]]:
+    """Return lines that define names, and the text of each step.
+
+    Args:
+        program: the steps.
+        wanted: steps that get no name.
+        needed: the steps that are read.
+        taken: names that no definition may have; the new ones are added.
+        known: the texts of variables, if these are not their names.
+        word: the beginning of new names.
+    """
     uses = Counter([*wanted, *(a for i in needed for a in program.steps[i].args)])
     lines: list[str] = []
     texts: dict[int, str] = {}
+
+    def free(name: str) -> str:
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        return name
+
+    carries: dict[int, list[str]] = {}
     for i in needed:
         step = program.steps[i]
-        text = _step(step, [texts[a] for a in step.args])
+        args = [texts[a] for a in step.args]
+        if step.op == "recurrence":
+            body: StepBody = step.params[2]
+            carries[i] = [
+                free(f"{word}{i}_{k}" if body.carries > 1 else f"{word}{i}") for k in range(body.carries)
+            ]
+            lines += _recurrence(step, args, carries[i], taken)
+            texts[i] = carries[i][0] if body.carries == 1 else f"pack({', '.join(carries[i])})"
+            continue
+        if step.op == "part" and step.args[0] in carries:
+            texts[i] = carries[step.args[0]][step.params[0]]
+            continue
+        text = known[step.params[0]] if known and step.op == "symbol" else _step(step, args)
         if step.args and i not in wanted and (uses[i] > 1 or len(text) > LINE_CHARACTERS):
-            name = f"s{i}"
-            while name in taken:
-                name += "_"
+            name = free(f"{word}{i}")
             lines.append(f"{name} = {text}")
             text = name
         texts[i] = text
     return lines, texts
+
+
+def _recurrence(step: ProofStep, args: Sequence[str], names: Sequence[str], taken: set[str]) -> list[str]:
+    """Return the lines of a recurrence: the first values, and one step."""
+    length, reverse, body = step.params
+    letter = next(c for c in ("t", *_LETTERS, "step") if c not in taken)
+    now, new = (letter, f"{letter}-1") if reverse else (f"{letter}-1", letter)
+    first, second = body.carries, body.carries + body.rows
+    texts = [
+        *(f"{name}[{now}]" for name in names),
+        *(f"{_parenthesize(a)}[{letter}-1]" for a in args[first:second]),
+        *map(_parenthesize, args[second:]),
+    ]
+    known = dict(zip((s.name for s in body.program.symbols), texts, strict=True))
+    needed = body.program.needed(body.results)
+    inner, found = _definitions(body.program, body.results, needed, taken | {letter}, known, f"{names[0]}_s")
+    results = [f"{name}[{new}] = {found[at]}" for name, at in zip(names, body.results, strict=True)]
+    size = _length(length)
+    start, steps = (size, f"{size}..1") if reverse else ("0", f"1..{size}")
+    return [
+        *(f"{name}[{start}] = {a}" for name, a in zip(names, args, strict=False)),
+        f"{'; '.join([*inner, *results])} for {letter} in {steps}",
+    ]
 
 
 # --------------------------------------------------------------------------------------------------------------- steps

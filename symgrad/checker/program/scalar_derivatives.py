@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.checker.program.builder import StepBuilder
-from symgrad.checker.program.steps import ProofStep
+from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody
 from symgrad.support.errors import UsageError
 
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, int], int | None]"
@@ -21,6 +21,17 @@ _TRUTH = ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "not_")
 _INTEGER_VALUED = ("sign", "floor", "ceil", "round", "argmax", "argmin", "one_hot", "iota", "eye")
 LOCALLY_CONSTANT_OPS = frozenset({*_TRUTH, *_INTEGER_VALUED, "stop_gradient"})
 """Ops without a tangent: where they are defined in the strict sense, they are locally constant."""
+_SELECTING_OPS = frozenset({*_TRUTH, *_INTEGER_VALUED, "abs"} - {"iota", "eye"})
+
+
+def is_piecewise(program: ProofProgram) -> bool:
+    """Tell whether a step compares, rounds or takes a sign, also in a recurrence.
+
+    Otherwise each side of a claim is given by one formula, and where a proof by normal forms excludes a point, a side
+    is undefined: both sides cannot be defined there and differ.
+    """
+    bodies = [p.program for s in program.steps for p in s.params if isinstance(p, StepBody)]
+    return any(s.op in _SELECTING_OPS for s in program.steps) or any(map(is_piecewise, bodies))
 
 
 class FormulaTerm:

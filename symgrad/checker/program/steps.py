@@ -99,8 +99,13 @@ class ProofProgram:
             *(s.shape for s in (*self.symbols, *self.steps)),
             *(s.params for s in self.steps if s.op not in ("symbol", "constant")),
         )
-        atoms = leaves(nested, lambda x: cast("tuple[Any, ...]", x) if isinstance(x, tuple) else None)
-        return tuple(length_names(dict.fromkeys(x for x in atoms if isinstance(x, str))))
+
+        def inside(x: Any) -> tuple[Any, ...] | None:
+            if isinstance(x, StepBody):
+                return x.program.sizes
+            return cast("tuple[Any, ...]", x) if isinstance(x, tuple) else None
+
+        return tuple(length_names(dict.fromkeys(x for x in leaves(nested, inside) if isinstance(x, str))))
 
     def needed(self, outputs: Iterable[int], *, frozen: bool = True) -> list[int]:
         """Return the outputs and the steps that they read, in order.
@@ -117,7 +122,36 @@ class ProofProgram:
         return [i for i, there in enumerate(found) if there]
 
 
+@dataclass(frozen=True, slots=True)
+class StepBody:
+    """The formulas of one step of a recurrence, whose params are the number of steps, 1 or 0, and this.
+
+    A step ``recurrence`` reads the first values, arrays with one row for each step, and what is the same in all
+    steps. The variables of the program stand for the values of the step before, for one row of each array, and for
+    what is the same in all steps, in this order. The result has all values of the recurrence along its first axis,
+    the first value at the end if the steps run back; several values of a step are side by side (``pack``).
+
+    Args:
+        program: the formulas; their only variables are these.
+        carries: the number of values.
+        rows: the number of arrays.
+        results: the positions of the new values, with the shapes of the values.
+    """
+
+    program: ProofProgram
+    carries: int
+    rows: int
+    results: tuple[int, ...]
+
+
 def _to_json(value: Any) -> Any:
+    if isinstance(value, StepBody):
+        return {
+            "program": program_to_json(value.program),
+            "carries": value.carries,
+            "rows": value.rows,
+            "results": list(value.results),
+        }
     if isinstance(value, Fraction):
         return {"q": number_to_json(value)}
     if isinstance(value, tuple):
@@ -127,7 +161,11 @@ def _to_json(value: Any) -> Any:
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, dict):
-        return number_from_json(cast("dict[str, Any]", value)["q"])
+        data = cast("dict[str, Any]", value)
+        if "q" in data:
+            return number_from_json(data["q"])
+        program = program_from_json(data["program"])
+        return StepBody(program, data["carries"], data["rows"], tuple(data["results"]))
     if isinstance(value, list):
         return tuple(_from_json(v) for v in cast("list[Any]", value))
     return value

@@ -1,0 +1,4 @@
+"""Claims by which values of recurrences are equal: by induction, first values and one step.
+
+Open `claims.py` first.
+"""

@@ -1,0 +1,292 @@
+"""The claims by which values of recurrences are equal.
+
+Two recurrences with the same number of steps have equal values if their first values are equal, and if one step from
+equal values gives equal values, for all values of what it reads. So the values of a recurrence become variables, in
+the order of the program, and a recurrence that has the values of an earlier one gets the same variables. What is left
+is a claim about a program without recurrences, for all values of these variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from symgrad.checker.induction.rows import RowBuilder
+from symgrad.checker.induction.variables import Equality, ProgramBuilder
+from symgrad.checker.program.builder import Shape
+from symgrad.checker.program.length_polynomials import ONE, ZERO, Size, length_polynomial
+from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody
+from symgrad.support.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecurrence:
+    """A recurrence, with the positions of what it reads.
+
+    Args:
+        at: its position in the program.
+        length: the number of steps.
+        reverse: whether the steps run back.
+        body: the formulas of a step.
+        starts: the first values.
+        rows: the arrays of which a step reads a row.
+        operands: what is the same in all steps.
+        values: the variables for all values of each carry.
+    """
+
+    at: int
+    length: int | str
+    reverse: bool
+    body: StepBody
+    starts: tuple[int, ...]
+    rows: tuple[int, ...]
+    operands: tuple[int, ...]
+    values: tuple[int, ...]
+
+    @property
+    def steps(self) -> Size:
+        """The number of steps, in normal form."""
+        return length_polynomial(self.length)
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """The shapes of the values of a step."""
+        return [s.shape for s in self.body.program.symbols[: self.body.carries]]
+
+    @property
+    def ends(self) -> tuple[Size, Size]:
+        """The rows of its values from which on those before a step are, and those after it."""
+        return (ONE, ZERO) if self.reverse else (ZERO, ONE)
+
+
+class Induction:
+    """The claims of a proof by induction, in the order of the recurrences of a program.
+
+    Args:
+        program: the steps.
+    """
+
+    def __init__(self, program: ProofProgram) -> None:
+        self._program = program
+        self._into = ProgramBuilder(program.symbols)
+        self._at: dict[int, int] = {}
+        self._whole: dict[int, tuple[int, ...]] = {}
+        self.known: dict[int, StepRecurrence] = {}
+
+    def recurrences(self) -> Iterator[StepRecurrence]:
+        """Yield the recurrences in order; `identify` or `keep` follows each."""
+        for i, step in enumerate(self._program.steps):
+            if step.op == "recurrence":
+                length, reverse, body = step.params
+                args = [self._position(a) for a in step.args]
+                first, second = body.carries, body.carries + body.rows
+                parts = tuple(args[:first]), tuple(args[first:second]), tuple(args[second:])
+                yield StepRecurrence(i, length, bool(reverse), body, *parts, values=())
+            elif step.op == "part" and step.args[0] in self._whole:
+                self._at[i] = self._whole[step.args[0]][step.params[0]]
+            elif all(a in self._at for a in step.args):
+                args = tuple(self._at[a] for a in step.args)
+                self._at[i] = self._into.step(ProofStep(step.op, args, step.params, step.shape, step.kind))
+
+    def _position(self, at: int) -> int:
+        if at not in self._at:
+            raise UsageError("several values of a recurrence are read side by side")
+        return self._at[at]
+
+    def _set(self, at: int, values: tuple[int, ...]) -> None:
+        self._whole[at] = values
+        if len(values) == 1:
+            (self._at[at],) = values
+
+    def keep(self, new: StepRecurrence) -> None:
+        """Make new variables for the values of a recurrence."""
+        rows = self._program.steps[new.at].shape[:1]
+        earlier = _delayed(new.body)
+        values = {
+            k: self._into.variable("values", (*rows, *shape))
+            for k, shape in enumerate(new.shapes)
+            if k not in earlier
+        }
+        while len(values) < len(new.shapes):  # a carry that has the value of another one a step before
+            values.update(
+                (k, self._earlier_values(new, k, values[j])) for k, j in earlier.items() if j in values
+            )
+        found = tuple(values[k] for k in range(len(new.shapes)))
+        self.known[new.at] = replace(new, values=found)
+        self._set(new.at, found)
+
+    def _earlier_values(self, recurrence: StepRecurrence, number: int, other: int) -> int:
+        """Return all values of a carry that at each step gets the value of another one before the step."""
+        start, shape = recurrence.starts[number], self._into.shape(other)
+        first = self._into.reshape(self._into.full(start, shape[1:]), (1, *shape[1:]))
+        triple = (1, None, 1) if recurrence.reverse else (None, recurrence.length, 1)
+        whole = [(None, None, 1)] * (len(shape) - 1)
+        rest = self._into.step(
+            ProofStep("slice", (other,), ((triple, *whole),), (recurrence.length, *shape[1:]))
+        )
+        parts = (rest, first) if recurrence.reverse else (first, rest)
+        return self._into.step(ProofStep("concatenate", parts, (0,), shape))
+
+    def identify(self, new: StepRecurrence, known: int) -> list[Equality]:
+        """Give a recurrence the variables of a known one; return the claims by which it has the same values.
+
+        Args:
+            new: the recurrence.
+            known: the position of the other one.
+
+        Raises:
+            UsageError: if their numbers of steps or the shapes of their values differ.
+        """
+        old = self.known.get(known)
+        if old is None or not are_alike(old, new):
+            raise UsageError(f"the recurrences of step {known} and step {new.at} have different values")
+        steps = _Steps(self._into, old.length, self.known.values())
+        # The other recurrence may read the values of the known one, before a step and after it.
+        before, after = steps.before(old), steps.after(old)
+        claims = [
+            *zip(old.starts, new.starts, strict=True),
+            *zip(after, steps.results(new, before), strict=True),
+        ]
+        self._set(new.at, old.values)
+        return [self._into.equality(a, b) for a, b in claims]
+
+    def side_claims(self, a: int, b: int, terms: int | None) -> list[Equality]:
+        """Return the claims by which two steps of the program are equal.
+
+        Args:
+            a: the position of one step.
+            b: the position of the other step.
+            terms: None: that they are; the position of a recurrence: that at each of its steps rows of both are, or
+                terms of sums over the steps, and what is added to these sums.
+
+        Raises:
+            UsageError: if both sides are no arrays of that length, and no sums over the steps.
+        """
+        left, right = self._position(a), self._position(b)
+        if terms is None:
+            return [self._into.equality(left, right)]
+        if terms not in self.known:
+            raise UsageError(f"step {terms} is no recurrence with values of its own")
+        size = self.known[terms].steps
+        rows = _Steps(self._into, self.known[terms].length, self.known.values()).rows
+        shape = self._into.shape(left)
+        if shape and length_polynomial(shape[0]) == size:
+            return [self._into.equality(rows.row(left), rows.row(right))]
+        sides = [self._split(rows, side) for side in (left, right)]
+        if not any(some for some, _ in sides):
+            raise UsageError("no side is a sum over the steps")
+        both = zip(*([self._total(part, shape) for part in side] for side in sides), strict=True)
+        return [self._into.equality(x, y) for x, y in both]
+
+    def _split(self, rows: RowBuilder, total: int) -> tuple[list[int], list[int]]:
+        """Return the terms that a step adds to a sum, and what else is added."""
+        terms: list[int] = []
+        others: list[int] = []
+        pending = [(total, False)]
+        while pending:
+            at, negative = pending.pop()
+            step = self._into.steps[at]
+            if step.op == "add" and all(self._into.shape(a) == step.shape for a in step.args):
+                pending += [(a, negative) for a in reversed(step.args)]
+            elif step.op == "neg":
+                pending.append((step.args[0], not negative))
+            else:
+                found = rows.summand(at)
+                into, value = (others, at) if found is None else (terms, found)
+                into.append(self._into.op("neg", value) if negative else value)
+        return terms, others
+
+    def _total(self, parts: Sequence[int], shape: Shape) -> int:
+        total = self._into.full(self._into.number(0), shape)
+        for part in parts:
+            total = self._into.op("add", total, part)
+        return total
+
+
+class _Steps:
+    """One step of all known recurrences with the same number of steps.
+
+    Args:
+        into: the steps to which those of the formulas are appended.
+        length: the number of steps.
+        known: the recurrences that have variables for their values.
+    """
+
+    def __init__(self, into: ProgramBuilder, length: int | str, known: Iterable[StepRecurrence]) -> None:
+        self._into = into
+        self.rows = RowBuilder(into, length, self._row)
+        self._values = {
+            (v, end): (r, k, end == r.ends[1])
+            for r in known
+            if r.steps == length_polynomial(length)
+            for k, v in enumerate(r.values)
+            if into.steps[v].op == "symbol"
+            for end in r.ends
+        }
+        self._before: dict[int, list[int]] = {}
+        self._after: dict[int, list[int]] = {}
+
+    def before(self, recurrence: StepRecurrence) -> list[int]:
+        """Return the values of the step before: variables."""
+        if recurrence.at not in self._before:
+            self._before[recurrence.at] = [
+                self._into.variable("before", shape)
+                if self._into.steps[v].op == "symbol"
+                else self.rows.row(v, 0, recurrence.ends[0])
+                for v, shape in zip(recurrence.values, recurrence.shapes, strict=True)
+            ]
+        return self._before[recurrence.at]
+
+    def after(self, recurrence: StepRecurrence) -> list[int]:
+        """Return the new values, as formulas of those of the step before."""
+        if recurrence.at not in self._after:
+            self._after[recurrence.at] = self.results(recurrence, self.before(recurrence))
+        return self._after[recurrence.at]
+
+    def _row(self, at: int, start: Size) -> int | None:
+        found = self._values.get((at, start))
+        if found is None:
+            return None
+        recurrence, number, new = found
+        return (self.after if new else self.before)(recurrence)[number]
+
+    def results(self, recurrence: StepRecurrence, before: Sequence[int]) -> list[int]:
+        """Append the formulas of a step; return the positions of the new values."""
+        body = recurrence.body
+        read = [self.rows.row(x) for x in recurrence.rows]
+        values = [*before, *read, *recurrence.operands]
+        inputs = {s.name: v for s, v in zip(body.program.symbols, values, strict=True)}
+        at: list[int] = []
+        for step in body.program.steps:
+            args = tuple(at[a] for a in step.args)
+            at.append(
+                inputs[step.params[0]]
+                if step.op == "symbol"
+                else self._into.step(ProofStep(step.op, args, step.params, step.shape, step.kind))
+            )
+        return [at[i] for i in body.results]
+
+
+def _delayed(body: StepBody) -> dict[int, int]:
+    """Return the carries whose new values are those that other carries had before, each with the other one.
+
+    None of them is its own earlier value, by any number of steps.
+    """
+    names = {s.name: k for k, s in enumerate(body.program.symbols[: body.carries])}
+    steps = [body.program.steps[i] for i in body.results]
+    found = {k: names[s.params[0]] for k, s in enumerate(steps) if s.op == "symbol" and s.params[0] in names}
+
+    def is_computed(k: int) -> bool:
+        seen: set[int] = set()
+        while k in found and k not in seen:
+            seen.add(k)
+            k = found[k]
+        return k not in found
+
+    return {k: j for k, j in found.items() if is_computed(k)}
+
+
+def are_alike(a: StepRecurrence, b: StepRecurrence) -> bool:
+    """Tell whether two recurrences have as many steps, in one direction, and values of the same shapes."""
+    shapes = [[tuple(map(length_polynomial, s)) for s in r.shapes] for r in (a, b)]
+    return a.steps == b.steps and a.reverse == b.reverse and shapes[0] == shapes[1]
