@@ -289,7 +289,7 @@ def _replay_induction(
             claims += induction.identify(found, same[found.at])
         else:
             induction.keep(found)
-    claims += induction.side_claims(a, b, proof["terms"])
+    claims += induction.side_claims(a, b, proof["terms"], proof.get("pairs", ()))
     excluded = _replay_all(claims, proof["proofs"], deadline, every=True)
     return f"by induction, {len(claims)} claims", [f"{e} at a step" for e in excluded]
 

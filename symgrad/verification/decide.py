@@ -28,7 +28,7 @@ from symgrad.verification.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE
 from symgrad.verification.points.sampler import SamplePoint
 from symgrad.verification.reporting.definedness import Side, undefined
 from symgrad.verification.reporting.regions import regions_of, try_points
-from symgrad.verification.search.induction import is_scalar, prove_equality, replay_data
+from symgrad.verification.search.induction import has_recurrences, is_scalar, prove_equality, replay_data
 from symgrad.verification.search.prove import Attempt, Case
 from symgrad.verification.search.refute import Outcome, refute
 from symgrad.verification.search.schwartz_zippel import error_probability
@@ -168,7 +168,8 @@ def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
 
 
 def _attempt(s: Claim, deadline: float) -> Attempt:
-    if s.source["kind"] == "equal" or s.scalar or is_same_step(s.program, s.a, s.b):
+    simple = s.source["kind"] == "equal" or s.scalar or has_recurrences(s.program)
+    if simple or is_same_step(s.program, s.a, s.b):
         return prove_equality(s.program, s.a, s.b, deadline)
     try:
         if s.source["kind"] == "gradient":

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
-from symgrad.ir.body import bodies_in
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import resized
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import topological
-from symgrad.verification.decide import decide
+from symgrad.support.errors import UsageError
+from symgrad.verification.decide import decide, derivative_is
 from symgrad.verification.decide import equal as statement
 from symgrad.verification.verdict import Verdict
 
@@ -21,12 +21,6 @@ from symgrad.verification.verdict import Verdict
 def has_recurrences(nodes: Sequence[Node]) -> bool:
     """Tell whether formulas contain recurrences."""
     return any(map(is_recurrence, topological(nodes)))
-
-
-def stops_in_recurrences(nodes: Sequence[Node]) -> bool:
-    """Tell whether formulas with recurrences contain `stop_gradient`, also in a step."""
-    inside = [n for body in bodies_in(topological(nodes)) for n in topological(body.results)]
-    return has_recurrences(nodes) and any("stops" in n.op.facts for n in (*topological(nodes), *inside))
 
 
 def decide_recurrences(
@@ -43,18 +37,40 @@ def decide_recurrences(
     """
     end = now() + seconds
     a, b = resized([a, b], sizes or {})
-    value = a if wrt is None else pull_back([a], [as_node(1)], [wrt]).gradients[0]
-    found = decide(statement(value, b), end - now(), simple=True)
-    note = None if wrt is None else "compared with the derivative that symgrad computes"
+    if wrt is not None:
+        found = _explained(_own_derivative(a, b, wrt, seconds / 2), [a, b])
+        if found.status in ("proved", "refuted"):
+            return found
+        a = pull_back([a], [as_node(1)], [wrt]).gradients[0]
+        other = _explained(decide(statement(a, b), end - now(), simple=True), [a, b])
+        other = replace(other, note="compared with the derivative that symgrad computes")
+        return other if other.status in ("proved", "refuted") or found.status == "undecided" else found
+    return _explained(decide(statement(a, b), end - now(), simple=True), [a, b])
+
+
+def _own_derivative(value: Node, claim: Node, wrt: Node, seconds: float) -> Verdict:
+    """Decide a claim about a derivative, with the checker's own derivatives of the steps."""
+    try:
+        return decide(derivative_is(value, wrt, claim), seconds, simple=True)
+    except UsageError as why:  # an op without a rule of the checker
+        return Verdict("undecided", why.what)
+
+
+def _explained(found: Verdict, sides: Sequence[Node]) -> Verdict:
+    """Return a verdict that says how it was found: by induction, or for how many steps."""
     if found.status == "proved":
+        assert found.proof is not None
         why = "by induction on the steps: the first values, one step, and what reads the values agree"
+        if "induction" not in found.proof.data:
+            return replace(found, why="entry by entry, for this number of steps")
+        if found.proof.data["induction"].get("pairs"):
+            why = "by summation by parts over the steps, with the checker's own derivatives of a step"
         left_out = ("a step has no value",) if found.excluded else found.left_out
-        return replace(found, why=why, left_out=left_out, note=note)
-    names = names_of(*(n.params[0] for n in topological([value, b]) if is_recurrence(n)))
-    lengths = _lengths(found, names)
+        return replace(found, why=why, left_out=left_out)
+    lengths = _lengths(found, names_of(*(n.params[0] for n in topological(sides) if is_recurrence(n))))
     if found.status == "refuted" and lengths:
-        return replace(found, why=f"the two sides differ for {lengths}", note=note)
-    return replace(found, note=note)
+        return replace(found, why=f"the two sides differ for {lengths}")
+    return found
 
 
 def _lengths(verdict: Verdict, names: Sequence[str]) -> str:

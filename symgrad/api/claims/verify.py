@@ -110,7 +110,7 @@ def _compared(
     from symgrad.verification.diagnosis import Diagnoses, Diagnosis
     from symgrad.verification.gradients.value_and_gradient import decide_both, moved_inputs
     from symgrad.verification.opaque_ops import decide_by_numbers
-    from symgrad.verification.recurrences import decide_recurrences, has_recurrences, stops_in_recurrences
+    from symgrad.verification.recurrences import decide_recurrences, has_recurrences
 
     found = sides_of(a, b)
     if not isinstance(found, tuple):
@@ -127,15 +127,8 @@ def _compared(
 
         return decide_complex(first, second, complexes, seconds)
 
-    if not values_only and stops_in_recurrences((first, second)):
-        raise UnsupportedError(
-            "a stop_gradient in a recurrence: the gradients of both sides are not compared",
-            expected="values_only=True",
-            cure="compare the values alone, and then the gradients",
-        )
-
     def decide_sides(sides: Sequence[Node], limit: float) -> Verdict:
-        by = [] if values_only or has_recurrences(sides) else moved_inputs(sides[0], sides[1])
+        by = [] if values_only else moved_inputs(sides[0], sides[1])
         if by:
             return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
         if has_recurrences(sides):

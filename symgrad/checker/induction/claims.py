@@ -8,15 +8,25 @@ is a claim about a program without recurrences, for all values of these variable
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.checker.induction.rows import RowBuilder
 from symgrad.checker.induction.variables import Equality, ProgramBuilder
 from symgrad.checker.program.builder import Shape
-from symgrad.checker.program.length_polynomials import ONE, ZERO, Size, length_polynomial
+from symgrad.checker.program.length_polynomials import (
+    ONE,
+    ZERO,
+    Size,
+    is_nonnegative,
+    length_polynomial,
+    subtract,
+)
 from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody
 from symgrad.support.errors import UsageError
+
+Pair = Sequence[Sequence[int]]
+"""Two carries, each given by the position of its recurrence and its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,7 @@ class Induction:
         self._at: dict[int, int] = {}
         self._whole: dict[int, tuple[int, ...]] = {}
         self.known: dict[int, StepRecurrence] = {}
+        self._entries = _Entries(self._into, self.known)
 
     def recurrences(self) -> Iterator[StepRecurrence]:
         """Yield the recurrences in order; `identify` or `keep` follows each."""
@@ -86,7 +97,9 @@ class Induction:
                 self._at[i] = self._whole[step.args[0]][step.params[0]]
             elif all(a in self._at for a in step.args):
                 args = tuple(self._at[a] for a in step.args)
-                self._at[i] = self._into.step(ProofStep(step.op, args, step.params, step.shape, step.kind))
+                moved = ProofStep(step.op, args, step.params, step.shape, step.kind)
+                entry = self._entries.read(moved)
+                self._at[i] = self._into.step(moved) if entry is None else entry
 
     def _position(self, at: int) -> int:
         if at not in self._at:
@@ -150,14 +163,20 @@ class Induction:
         self._set(new.at, old.values)
         return [self._into.equality(a, b) for a, b in claims]
 
-    def side_claims(self, a: int, b: int, terms: int | None) -> list[Equality]:
+    def side_claims(self, a: int, b: int, terms: int | None, pairs: Sequence[Pair] = ()) -> list[Equality]:
         """Return the claims by which two steps of the program are equal.
+
+        Products p of pairs of values are summed by parts: for T steps the sum of p[t] - p[t-1] is p[T] - p[0]. So the
+        sides are equal if the terms of their sums differ by p[t-1] - p[t] at each step, and what else is added differs
+        by p[T] - p[0]. This is how an adjoint recurrence belongs to the recurrence of the tangents.
 
         Args:
             a: the position of one step.
             b: the position of the other step.
             terms: None: that they are; the position of a recurrence: that at each of its steps rows of both are, or
                 terms of sums over the steps, and what is added to these sums.
+            pairs: values of recurrences with as many steps; the products of the entries of each pair are summed, with
+                the other sign if the first of a pair runs back.
 
         Raises:
             UsageError: if both sides are no arrays of that length, and no sums over the steps.
@@ -167,16 +186,43 @@ class Induction:
             return [self._into.equality(left, right)]
         if terms not in self.known:
             raise UsageError(f"step {terms} is no recurrence with values of its own")
-        size = self.known[terms].steps
-        rows = _Steps(self._into, self.known[terms].length, self.known.values()).rows
+        length = self.known[terms].length
+        size = length_polynomial(length)
+        rows = _Steps(self._into, length, self.known.values()).rows
         shape = self._into.shape(left)
-        if shape and length_polynomial(shape[0]) == size:
+        if shape and length_polynomial(shape[0]) == size and not pairs:
             return [self._into.equality(rows.row(left), rows.row(right))]
         sides = [self._split(rows, side) for side in (left, right)]
-        if not any(some for some, _ in sides):
+        if not pairs and not any(some for some, _ in sides):
             raise UsageError("no side is a sum over the steps")
+        for p, q in pairs:
+            x, y = self._values(p, size), self._values(q, size)
+            earlier, later = (self._product(rows.row(x, 0, k), rows.row(y, 0, k), shape) for k in (ZERO, ONE))
+            first, last = (
+                self._product(self._entries.at(x, k), self._entries.at(y, k), shape) for k in (ZERO, size)
+            )
+            products = (later, first), (earlier, last)
+            for side, own in zip(
+                sides, products[::-1] if self.known[p[0]].reverse else products, strict=True
+            ):
+                for part, product in zip(side, own, strict=True):
+                    part.append(product)
         both = zip(*([self._total(part, shape) for part in side] for side in sides), strict=True)
         return [self._into.equality(x, y) for x, y in both]
+
+    def _values(self, carry: Sequence[int], size: Size) -> int:
+        """Return all values of a carry, given by the position of its recurrence and its number."""
+        at, number = carry
+        if at not in self.known or self.known[at].steps != size or number >= len(self.known[at].values):
+            raise UsageError(f"step {at} is no recurrence with so many steps and values")
+        return self.known[at].values[number]
+
+    def _product(self, x: int, y: int, shape: Shape) -> int:
+        """Return the sum of the products of all entries of two arrays."""
+        labels = tuple(range(len(self._into.shape(x))))
+        if self._into.shape(x) != self._into.shape(y) or shape:
+            raise UsageError("values of different shapes, or sides with axes")
+        return self._into.contract([(x, labels), (y, labels)], ()) if labels else self._into.op("mul", x, y)
 
     def _split(self, rows: RowBuilder, total: int) -> tuple[list[int], list[int]]:
         """Return the terms that a step adds to a sum, and what else is added."""
@@ -190,17 +236,118 @@ class Induction:
                 pending += [(a, negative) for a in reversed(step.args)]
             elif step.op == "neg":
                 pending.append((step.args[0], not negative))
+            elif (found := rows.summand(at)) is not None:
+                terms.append(self._into.op("neg", found) if negative else found)
+            elif (several := self._longer_sum(rows, step)) is not None:
+                signed = [self._into.op("neg", x) if negative else x for x in several]
+                others += signed[:-1]
+                terms.append(signed[-1])
+            elif (parts := self._expanded(step)) is not None:
+                pending += [(p, negative) for p in parts]
             else:
-                found = rows.summand(at)
-                into, value = (others, at) if found is None else (terms, found)
-                into.append(self._into.op("neg", value) if negative else value)
+                others.append(self._into.op("neg", at) if negative else at)
         return terms, others
+
+    def _longer_sum(self, rows: RowBuilder, step: ProofStep) -> list[int] | None:
+        """Return the first terms of a sum of more terms than there are steps, and the term that a step adds."""
+        if step.op != "einsum":
+            return None
+        labels, result = step.params
+        for at, own in zip(step.args, labels, strict=True):
+            for label, n in zip(own, self._into.shape(at), strict=True):
+                more = subtract(length_polynomial(n), rows.length)
+                count = next((k for k in (1, 2, 3) if more == length_polynomial(k)), None)
+                if label not in result and count is not None:
+                    places = [length_polynomial(k) for k in range(count + 1)]
+                    builders = [*[self._entries.rows] * count, rows]
+                    found = [b.contracted(step, label, k) for b, k in zip(builders, places, strict=True)]
+                    return None if None in found else [x for x in found if x is not None]
+        return None
+
+    def _expanded(self, step: ProofStep) -> list[int] | None:
+        """Return the parts of a product with a sum; None for other steps."""
+        if step.op not in ("einsum", "mul"):
+            return None
+        for k, at in enumerate(step.args):
+            own = self._into.steps[at]
+            if own.op == "neg" or (
+                own.op == "add" and all(self._into.shape(a) == own.shape for a in own.args)
+            ):
+                parts = [
+                    self._into.step(replace(step, args=(*step.args[:k], a, *step.args[k + 1 :])))
+                    for a in own.args
+                ]
+                return [self._into.op("neg", p) for p in parts] if own.op == "neg" else parts
+        return None
 
     def _total(self, parts: Sequence[int], shape: Shape) -> int:
         total = self._into.full(self._into.number(0), shape)
         for part in parts:
             total = self._into.op("add", total, part)
         return total
+
+
+class _Entries:
+    """Values of recurrences at given positions: first values, and variables for others.
+
+    Args:
+        into: the steps to which those of the formulas are appended.
+        known: the recurrences that have variables for their values.
+    """
+
+    def __init__(self, into: ProgramBuilder, known: Mapping[int, StepRecurrence]) -> None:
+        self._into, self._known = into, known
+        self.rows = RowBuilder(into, 1, self._value)
+        self._made: dict[tuple[int, Size], int] = {}
+
+    def at(self, values: int, position: Size) -> int:
+        """Return an entry of all values of a carry."""
+        return self.rows.row(values, 0, position)
+
+    def read(self, step: ProofStep) -> int | None:
+        """Return the entry of values of a recurrence that a step is; None for other steps."""
+        if step.op == "gather" and step.params == ((0,),) and not self._into.shape(step.args[1]):
+            array, index = step.args[0], self._into.steps[step.args[1]]
+            if not self._has_values(array) or index.op not in ("number", "size"):
+                return None
+            value = self._into.value(step.args[1])
+            position = length_polynomial(index.params[0] if value is None else int(value))
+            return self.rows.row(array, 0, position) if self._is_inside(array, position) else None
+        if step.op == "reshape":
+            source = self._into.steps[step.args[0]]
+            if source.op != "slice" or not self._has_values(source.args[0]):
+                return None
+            first, *others = source.params[0]
+            one = source.shape[:1] == (1,) and step.shape == source.shape[1:]
+            if one and first[2] == 1 and all(t == (None, None, 1) for t in others):
+                array = source.args[0]
+                position = length_polynomial(first[0] or 0)
+                return self.rows.row(array, 0, position) if self._is_inside(array, position) else None
+        return None
+
+    def _is_inside(self, array: int, position: Size) -> bool:
+        last = subtract(length_polynomial(self._into.shape(array)[0]), ONE)
+        return is_nonnegative(position) and is_nonnegative(subtract(last, position))
+
+    def _has_values(self, array: int) -> bool:
+        """Tell whether an array has values of recurrences, perhaps joined to others."""
+        step = self._into.steps[array]
+        if step.op in ("concatenate", "slice"):
+            return any(map(self._has_values, step.args))
+        return any(array in r.values for r in self._known.values())
+
+    def _value(self, at: int, position: Size) -> int | None:
+        for recurrence in self._known.values():
+            if at in recurrence.values and self._into.steps[at].op == "symbol":
+                number = recurrence.values.index(at)
+                if position == (recurrence.steps if recurrence.reverse else ZERO):
+                    shape = recurrence.shapes[number]
+                    return self._into.full(recurrence.starts[number], shape)
+                key = at, position
+                if key not in self._made:
+                    self._made[key] = self._into.row_variable(at, 0)
+                return self._made[key]
+        return None
 
 
 class _Steps:

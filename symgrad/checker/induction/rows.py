@@ -83,7 +83,7 @@ class RowBuilder:
                 if label not in result and length_polynomial(n) == self.length
             ]
             if over:
-                return self._contracted(step, over[0], ZERO)
+                return self.contracted(step, over[0], ZERO)
         terms = [self.summand(a) for a in step.args]
         sums = [t for t in terms if t is not None]
         if step.op == "add":
@@ -141,7 +141,7 @@ class RowBuilder:
         shape = _without(step.shape, axis)
         return self.into.step(ProofStep("reshape", (at,), (shape,), shape, step.kind))
 
-    def _contracted(self, step: ProofStep, label: int, start: Size) -> int | None:
+    def contracted(self, step: ProofStep, label: int, start: Size) -> int | None:
         """Return a contraction at one value of a label, which the result may have or sum over."""
         labels, result = step.params
         if any(own.count(label) > 1 for own in labels):
@@ -165,7 +165,7 @@ class RowBuilder:
     # -------------------------------------------------------------------------------------------------- rules by op
 
     def _einsum(self, step: ProofStep, axis: int, start: Size) -> int | None:
-        return self._contracted(step, step.params[1][axis], start)
+        return self.contracted(step, step.params[1][axis], start)
 
     def _broadcast_to(self, step: ProofStep, axis: int, start: Size) -> int:
         row = self._aligned(step.args[0], axis - len(step.shape), start)

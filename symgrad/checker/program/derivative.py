@@ -8,7 +8,7 @@ claimed: a step that the derivative reads is undefined there, in the strict sens
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symgrad.checker.program.array_derivatives import ARRAY_DERIVATIVES
 from symgrad.checker.program.builder import StepBuilder
@@ -18,7 +18,7 @@ from symgrad.checker.program.scalar_derivatives import (
     SCALAR_DERIVATIVES,
     piecewise_tangent,
 )
-from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody, Symbol
 from symgrad.support.errors import UsageError
 
 
@@ -70,17 +70,107 @@ def _differentiate_all(
         seed = into.step(ProofStep("symbol", (), (name,), symbol.shape))
     else:
         seed = into.number(1)
-    tangents: dict[int, int] = {}
-    for i, step in enumerate(program.steps[: max(ys) + 1]):
-        if step.op == "symbol":
-            if step.params[0] == wrt:
-                tangents[i] = seed
-        elif any(a in tangents for a in step.args):
-            found = _step_tangent(into, i, step, [tangents.get(a) for a in step.args])
-            if found is not None:
-                tangents[i] = into.full(found, step.shape)
+    steps = program.steps[: max(ys) + 1]
+    tangents = {i: seed for i, step in enumerate(steps) if step.op == "symbol" and step.params[0] == wrt}
+    _add_tangents(into, steps, tangents)
     ends = [tangents[y] if y in tangents else into.full(into.number(0), program.steps[y].shape) for y in ys]
     return ProofProgram(tuple(into.steps), symbols), ends, name
+
+
+def _add_tangents(into: StepBuilder, steps: Sequence[ProofStep], tangents: dict[int, int]) -> None:
+    """Append the tangents of steps; they are added to those of variables. A step without one has the tangent zero."""
+    carries: dict[int, Mapping[int, int]] = {}
+    for i, step in enumerate(steps):
+        moving = [tangents.get(a) for a in step.args]
+        if step.op == "recurrence":
+            found = _recurrence_tangents(into, i, step, moving)
+            if step.params[2].carries > 1:
+                carries[i] = found
+            elif found:
+                tangents[i] = found[0]
+        elif step.op == "part" and step.args[0] in carries:
+            if step.params[0] in carries[step.args[0]]:
+                tangents[i] = carries[step.args[0]][step.params[0]]
+        elif any(carries.get(a) for a in step.args):
+            raise UsageError("several values of a recurrence are read side by side")
+        elif any(m is not None for m in moving):
+            tangent = _step_tangent(into, i, step, moving)
+            if tangent is not None:
+                tangents[i] = into.full(tangent, step.shape)
+
+
+def _recurrence_tangents(
+    into: StepBuilder, at: int, step: ProofStep, moving: Sequence[int | None]
+) -> dict[int, int]:
+    """Append the recurrence of the tangents, which reads the values before each step; return it for each carry."""
+    length, reverse, body = step.params
+    first, second = body.carries, body.carries + body.rows
+    symbols = body.program.symbols
+    varies = {k for k, m in enumerate(moving) if m is not None}
+    while True:
+        inner = StepBuilder(body.program.steps)
+        seeds = {k: Symbol(f"d{symbols[k].name}", "real", None, None, symbols[k].shape) for k in varies}
+        tangents: dict[int, int] = {}
+        for i, own in enumerate(body.program.steps):
+            k = next((k for k in varies if own.op == "symbol" and own.params[0] == symbols[k].name), None)
+            if k is not None:
+                tangents[i] = inner.step(ProofStep("symbol", (), (seeds[k].name,), seeds[k].shape))
+        _add_tangents(inner, body.program.steps, tangents)
+        more = {k for k, r in enumerate(body.results) if r in tangents} - varies
+        if not more:
+            break
+        varies |= more
+    carries = sorted(k for k in varies if k < first)
+    if not carries:
+        return {}
+    rows, same = (list(range(*ends)) for ends in ((first, second), (second, len(symbols))))
+    order = [
+        *(seeds[k] for k in carries),
+        *symbols[:second],
+        *(seeds[k] for k in rows if k in varies),
+        *symbols[second:],
+        *(seeds[k] for k in same if k in varies),
+    ]
+    triple = (1, None, 1) if reverse else (None, length, 1)
+    shapes = tuple(s.shape for s in symbols[:first])
+
+    def before(k: int) -> int:
+        values = (
+            at
+            if first == 1
+            else into.step(ProofStep("part", (at,), (k, shapes, 1), (step.shape[0], *shapes[k])))
+        )
+        slices = (triple, *((None, None, 1) for _ in shapes[k]))
+        return into.step(ProofStep("slice", (values,), (slices,), (length, *shapes[k])))
+
+    def start(k: int) -> int:
+        found = moving[k]
+        return into.full(into.number(0), shapes[k]) if found is None else found
+
+    args = [
+        *map(start, carries),
+        *map(before, range(first)),
+        *step.args[first:second],
+        *(m for k in rows if (m := moving[k]) is not None),
+        *step.args[second:],
+        *(m for k in same if (m := moving[k]) is not None),
+    ]
+    results = [body.results[k] for k in carries]
+    ends = [
+        tangents[r] if r in tangents else inner.full(inner.number(0), shapes[k])
+        for k, r in zip(carries, results, strict=True)
+    ]
+    count = second + sum(k in varies for k in rows)
+    made = StepBody(ProofProgram(tuple(inner.steps), tuple(order)), len(carries), count, tuple(ends))
+    own = tuple(shapes[k] for k in carries)
+    whole = own[0] if len(own) == 1 else (" + ".join("*".join(("1", *(f"({n})" for n in s))) for s in own),)
+    found = into.step(ProofStep("recurrence", tuple(args), (length, reverse, made), (step.shape[0], *whole)))
+    if len(own) == 1:
+        return {carries[0]: found}
+    return {
+        k: into.step(ProofStep("part", (found,), (j, own, 1), (step.shape[0], *shapes[k])))
+        for j, k in enumerate(carries)
+    }
 
 
 def _fresh_name(program: ProofProgram, name: str) -> str:

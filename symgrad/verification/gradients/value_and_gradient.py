@@ -13,6 +13,7 @@ from symgrad.checker.check import FORMAT
 from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.checker.witness import all_certain
 from symgrad.frontend.text import parse_expression
+from symgrad.ir.body import bodies_in
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Size
@@ -48,7 +49,8 @@ def moved_inputs(a: Node, b: Node) -> list[Node]:
     """
     if "real" not in (a.dtype, b.dtype):
         return []
-    if not any("stops" in n.op.facts for n in topological([a, b])):
+    inside = [n for body in bodies_in(topological([a, b])) for n in topological(body.results)]
+    if not any("stops" in n.op.facts for n in (*topological([a, b]), *inside)):
         return []
     return [s for s in symbols_of([a, b]) if s.dtype == "real" and s.declaration.distribution is None]
 

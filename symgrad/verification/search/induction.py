@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice, permutations
 from typing import Any
 
 from symgrad.checker.clock import now
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.proofs import prove_equal
-from symgrad.checker.induction.claims import Induction, StepRecurrence, are_alike
+from symgrad.checker.induction.claims import Induction, Pair, StepRecurrence, are_alike
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.variables import Equality
 from symgrad.checker.program.merge_steps import is_same_step
@@ -20,6 +21,8 @@ from symgrad.verification.search.prove import SAME, Attempt, Case, prove
 
 _SHARE = 0.7
 """The share of the time left that the search for the proof of one claim may take."""
+_MOST_PAIRS = 200
+"""The number of ways to pair values that are tried."""
 
 
 def has_recurrences(program: ProofProgram) -> bool:
@@ -80,10 +83,11 @@ def _prove_by_induction(program: ProofProgram, a: int, b: int, deadline: float) 
                     break
             else:
                 induction.keep(found)
-        for terms in _terms(list(induction.known.values())):
-            last = _prove_sides(induction, a, b, terms, deadline)
+        known = list(induction.known.values())
+        for terms, pairs in _ways(known):
+            last = _prove_sides(induction, a, b, terms, pairs, deadline)
             if last is not None:
-                return _attempt([*proofs, *last], same, terms)
+                return _attempt([*proofs, *last], same, terms, pairs)
     except RecursionError:
         return Attempt((Case({}, "the formulas are too deep for a proof by induction"),))
     return Attempt((Case({}, "no proof by induction"),))
@@ -105,30 +109,57 @@ def _prove_entries(program: ProofProgram, a: int, b: int, deadline: float) -> At
     return Attempt((Case({}, "proved", excluded, data, thin=any(p.thin for p in proofs)),))
 
 
-def _attempt(proofs: Sequence[Attempt], same: Sequence[tuple[int, int]], terms: int | None) -> Attempt:
-    data = {
+def _attempt(
+    proofs: Sequence[Attempt], same: Sequence[tuple[int, int]], terms: int | None, pairs: Sequence[Pair]
+) -> Attempt:
+    data: dict[str, Any] = {
         "same": [list(pair) for pair in same],
         "terms": terms,
+        **({"pairs": pairs} if pairs else {}),
         "proofs": [dict(replay_data(p)) for p in proofs],
     }
     excluded = tuple(dict.fromkeys(f"{e} at a step" for p in proofs for e in p.excluded))
     return Attempt((Case({}, "proved", excluded, {"induction": data}),))
 
 
-def _terms(known: Sequence[StepRecurrence]) -> Iterator[int | None]:
-    """Yield how two values may be compared: by rows or terms of sums at the steps of a recurrence, or as they are."""
-    lengths: dict[Any, int] = {}
+def _ways(known: Sequence[StepRecurrence]) -> Iterator[tuple[int | None, Sequence[Pair]]]:
+    """Yield how two values may be compared.
+
+    By rows, or terms of sums, at the steps of a recurrence, perhaps summed by parts, or as they are.
+    """
+    lengths: dict[Any, list[StepRecurrence]] = {}
     for recurrence in known:
-        lengths.setdefault(recurrence.steps, recurrence.at)
-    yield from lengths.values()
-    yield None
+        lengths.setdefault(recurrence.steps, []).append(recurrence)
+    for some in lengths.values():
+        yield some[0].at, ()
+    yield None, ()
+    for some in lengths.values():
+        for pairs in islice(_pairs(some), _MOST_PAIRS):
+            yield some[0].at, pairs
+
+
+def _pairs(known: Sequence[StepRecurrence]) -> Iterator[list[Pair]]:
+    """Yield ways to pair values of recurrences that run forward with those that run back, of the same shape each.
+
+    An adjoint recurrence has, in their order, the adjoints of the values whose tangents are paired with them.
+    """
+    forward, back = (
+        [([r.at, k], shape) for r in known if r.reverse == way for k, shape in enumerate(r.shapes)]
+        for way in (False, True)
+    )
+    for count in range(min(len(forward), len(back)), 0, -1):
+        for left in combinations(forward[::-1], count):
+            for right in permutations(back, count):
+                if all(x == y for (_, x), (_, y) in zip(left, right, strict=True)):
+                    yield [[p, q] for (p, _), (q, _) in zip(left, right, strict=True)]
+                    yield [[q, p] for (p, _), (q, _) in zip(left, right, strict=True)]
 
 
 def _prove_sides(
-    induction: Induction, a: int, b: int, terms: int | None, deadline: float
+    induction: Induction, a: int, b: int, terms: int | None, pairs: Sequence[Pair], deadline: float
 ) -> list[Attempt] | None:
     try:
-        return _prove_all(induction.side_claims(a, b, terms), deadline)
+        return _prove_all(induction.side_claims(a, b, terms, pairs), deadline)
     except UsageError:  # they are no sums over these steps
         return None
 
