@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 from itertools import groupby
 from weakref import finalize
 
@@ -12,10 +13,11 @@ from symgrad.autodiff.recurrences import with_steps
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.printer import one_line
+from symgrad.ir.notation.recurrence_definitions import short_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.control import stop_gradient, with_slope
-from symgrad.pretty.adjoints import Adjoint, adjoint_lines
+from symgrad.pretty.adjoints import Adjoint, adjoint_lines, shared_lines
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.numbers import Literals
@@ -188,12 +190,26 @@ def adjoints(
             place = program.places.get(y)
             if place is None:
                 place = _inlined(program, parts.get(y, Derivative(y, ())), parts) or program.over_names(y)
+            by = [program.places[w] for w in wrt]
             program.adjoints[key] = adjoint_lines(
-                program.words, program.forms, program.domains, place, [program.places[w] for w in wrt]
+                program.words, program.forms, program.domains, place, by, partial(_backward_pass, program)
             )
         return program.adjoints[key]
     except SymgradError:  # the form is not supported, or a number is too long
         return ()
+
+
+def _backward_pass(program: _Program, lines: Lines, bodies: dict[Node, Node]) -> NamedFormulas:
+    """Return the lines of a backward pass in their printed form."""
+    formulas = list(bodies.values())
+    summed = program.step_forms.with_sums(formulas)
+    return min(
+        (
+            _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
+            for some in ([formulas] if summed == formulas else [formulas, summed])
+        ),
+        key=len,
+    )
 
 
 def in_names(
@@ -290,10 +306,10 @@ def values_in_names(
     for node in nodes:
         named = None if program is None else _if_shorter(program, node, [program.over_names(node)])
         if named is None:
-            found.append((node, one_line(node, literals.spellings)))
+            found.append((node, short_lines(node, spelled=literals.spellings)))
             continue
         (formula,) = substitute([named.formula], named.spelling.literals)
-        found.append((formula, one_line(named.formula) and named.spelling.text(named.formula)))
+        found.append((formula, short_lines(named.formula) and str(named)))
     return found
 
 
@@ -303,7 +319,9 @@ def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str]
     The result is None if its names do not suffice, or further lines are needed.
     """
     found = name_derivatives(listing, slopes)
-    return None if found is None or found.lines else [found.spelling.text(r) for r in found.results]
+    if found is None or found.lines:
+        return None
+    return [replace(found, results=(r,)).text([""]) for r in found.results]
 
 
 def name_solution(
@@ -355,15 +373,23 @@ def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> 
 
 def _short_forms(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = choose_bindings(lines, results)
+    return _short_lines(program, lines, shown.results, shown.new)
+
+
+def _short_lines(
+    program: _Program, lines: Lines, results: Sequence[Node], new: Mapping[Node, Node]
+) -> NamedFormulas:
+    """Return results, and lines in evaluation order, in their printed form."""
 
     def short_form(node: Node) -> Node:
         return with_steps(
             [program.forms.as_written(node)],
             program.step_forms.shortest,
+            lambda start: program.forms.as_written(program.forms.best([start])),
         )[0]
 
-    printed = tuple(map(short_form, shown.results))
-    new = {name: short_form(body) for name, body in shown.new.items()}
+    printed = tuple(map(short_form, results))
+    new = {name: short_form(body) for name, body in new.items()}
     table = {**program.words.meaning, **program.words.literals.meaning}
     for name, body in new.items():  # in evaluation order
         table[name] = substitute([body], table)[0]

@@ -16,6 +16,8 @@ from symgrad.autodiff.trace import BackwardTrace, Pullback, ZeroReason, placehol
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Derivative, Listing, suggest
+from symgrad.ir.notation.lags import loop_of
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.adjoints import Adjoint
@@ -68,6 +70,11 @@ class DerivationStep:
         return not self.step.node.op.pointwise
 
     @property
+    def is_loop(self) -> bool:
+        """Whether the equation is a recurrence, whose derivative is the recurrence back that `produced` reads."""
+        return is_recurrence(self.step.node)
+
+    @property
     def stretches(self) -> bool:
         """Whether the equation broadcasts the argument, so that the pullback sums over axes."""
         return self.step.node.op.pointwise and self.step.target.shape != self.step.node.shape
@@ -92,6 +99,8 @@ class DerivationStep:
         """The forward equation."""
         node, naming = self.step.node, self.naming
         body = naming.body(node)
+        if naming.recurrence_lines(node):
+            return body
         return f"{naming.names[node]} = {body}" if node in naming.names and node.args else body
 
     @property
@@ -193,6 +202,16 @@ class DerivationRecord:
     def _parts(self) -> dict[Node, Derivative]:
         return {n: d for n, d in self.naming.derivatives.items() if d.is_simple}
 
+    def definitions(self, nodes: Sequence[Node]) -> list[Sequence[str]]:
+        """Return the lines of each recurrence in formulas, in evaluation order."""
+        return [self.naming.recurrences[n] for n in topological(nodes) if n in self.naming.recurrences]
+
+    @property
+    def definitions_back(self) -> list[Sequence[str]]:
+        """The lines of each recurrence of the backward pass as it was recorded."""
+        known = self.definitions([self.y])
+        return [lines for lines in self.naming.recurrences.values() if lines not in known]
+
     @property
     def told_by_names(self) -> bool:
         """Whether the adjoints show more than the gradients, namely the adjoint of a named intermediate value."""
@@ -278,7 +297,13 @@ def explain(
     naming = naming_of(y, listing, {**({} if listing is None else listing.derivatives), **parts})
     _check(y, wrt, listing, naming)
     trace, forms = _backward(y, wrt, naming)
+    if naming.recurrences:
+        naming = naming.with_recurrences(
+            [y, *trace.gradients, *(s.contribution for s in trace.steps)], listing
+        )
     random = _random_inputs(y, wrt, listing)
+    if naming.recurrences and (listing is None or listing.source is None):
+        listing = _with_recurrences(y, listing, naming)
     return DerivationRecord(
         y=y,
         wrt=tuple(wrt),
@@ -293,6 +318,16 @@ def explain(
         forms=forms,
         listing=listing,
     )
+
+
+def _with_recurrences(y: Node, listing: Listing | None, naming: Naming) -> Listing:
+    """Return a program without text in which the values of recurrences have names."""
+    order = topological([y])
+    named = {naming.names[n]: n for n in order if n in naming.names and loop_of(n) is not None}
+    listing = Listing({s.name: s for s in symbols_of([y])}, {}) if listing is None else listing
+    known = set(listing.assignments.values())
+    added = {name: n for name, n in named.items() if n not in known and name not in listing}
+    return replace(listing, assignments={**added, **listing.assignments})
 
 
 def noise_in(

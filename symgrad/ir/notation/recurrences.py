@@ -92,6 +92,9 @@ def recurrence_lines(
     called = {formula: place for place, formula in [*shown.items()][::-1]}
     known = dict(parts([*shown.values(), *sums]))
     outside = {*topological(sums, until=known)}
+    if any(n.dtype == "bool" for n in outside & known.keys()):  # an array has no truth values
+        known = {n: name for n, name in known.items() if n.dtype != "bool"}
+        outside = {*topological(sums, until=known)}
     for n, name in known.items():
         known[n] = called.get(n) or (f"{name}[{letter}]" if n in outside else name)
     lines = [
@@ -109,6 +112,11 @@ def recurrence_lines(
 
 _LINE = 100  # characters of a line with several definitions
 _BREAK = "; \\\n    "
+
+
+def joined_lines(lines: Iterable[str]) -> str:
+    """Return the lines of a recurrence in one line."""
+    return "; ".join(lines).replace(_BREAK, "; ")
 
 
 class StepPlaces(NamedTuple):
@@ -248,9 +256,10 @@ def names_in_step(
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
         else:
             base, at = sliced_rows(x)
-            values[row] = marked(
-                f"{text(base)}[{position_text(letter, size_sum([at, ahead - start - 1]))}]", row
-            )
+            array = text(base)
+            array = array if array.isidentifier() else f"({array})"
+            place = position_text(letter, size_sum([at, ahead - start - 1]))
+            values[row] = marked(f"{array}[{place}]", row)
     return values | dict(zip(body.operands, given[rows:], strict=True))
 
 

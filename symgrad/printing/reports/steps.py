@@ -229,7 +229,7 @@ def _step(d: DerivationRecord, s: DerivationStep) -> StepItem:
             ("shape", s.shape if s.shape != "()" else ""),
             ("line", "" if s.place is None else s.place.told),
             ("reads", ", ".join(s.reads)),
-            ("map" if s.is_map else "partial", s.partial),
+            ("map" if s.is_map else "partial", "" if s.is_loop else s.partial),
             ("receives", s.incoming),
             ("passes", f"{s.produced}  to {s.target}{shape_suffix(s.target_shape)}"),
         )

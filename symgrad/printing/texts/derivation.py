@@ -26,7 +26,7 @@ from symgrad.printing.limits import (
 )
 from symgrad.printing.pictures.picture import Highlight
 from symgrad.printing.pictures.svg import graph_svg
-from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
+from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs, program_line
 from symgrad.printing.texts.rules import formula_latex, name_latex, rule_rows, rules_text, spelled_rules
 
 _COTANGENT = "COTANGENT"  # placeholder of the cotangent in a text, until it is written with a bar
@@ -90,7 +90,9 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     called = d.called
     if called is not None:
         lines += _wrapped("  ", called.text([f"{d.naming.text(d.y)} = "]))
-    elif d.y in d.naming.names and d.y.args:
+    for definition in d.definitions([d.y]):
+        lines += [row for line in definition for row in program_line(line, PAGE_CHARACTERS)]
+    if called is None and d.y in d.naming.names and d.y.args:
         lines += _wrapped("  ", d.naming.definition(d.y, GRADIENT_CHARACTERS))
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
@@ -116,8 +118,12 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
         lines += ["", "by the rules, from the inside out", "", *rules_text(rules)]
     elif d.steps:
         d, parts = _with_parts(d, heads)
-        lines += ["", f"from the output back{', where' if parts else ''}"]
-        lines += ["", *(f"  {name} = {d.naming.body(node)}" for node, name in parts.items())] if parts else []
+        defined = [f"{name} = {d.naming.body(node)}" for node, name in parts.items()]
+        defined += [line for lines_back in d.definitions_back for line in lines_back]
+        lines += ["", f"from the output back{', where' if defined else ''}"]
+        lines += (
+            ["", *(row for line in defined for row in program_line(line, PAGE_CHARACTERS))] if defined else []
+        )
         for step in d.steps[:STEPS_TOLD]:
             lines += ["", *_step_lines(step, len(str(min(len(d.steps), STEPS_TOLD))))]
         if len(d.steps) > STEPS_TOLD:
@@ -178,7 +184,7 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
         (head + f"{step.rule:<9} ", step.equation + shape_suffix(step.shape)),
         (f"{margin}{'line':<10}", "" if step.place is None else step.place.told),
         (f"{margin}{'reads':<10}", ", ".join(step.reads)),
-        (f"{margin}{kind:<10}", step.partial + by),
+        (f"{margin}{kind:<10}", "" if step.is_loop else step.partial + by),
         (f"{margin}{'receives':<10}", step.incoming),
         (f"{margin}{'passes':<10}", f"{step.produced}  to {target}"),
     ]
@@ -257,9 +263,9 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
         equation = f"&{cell_latex(d, node, whole=True)}"
         if node in d.naming.names and node.args:
             equation = f"{name_latex(d.naming, node)} &= {cell_latex(d, node, whole=True)}"
-        if step.is_map:
+        if step.is_map and not step.is_loop:
             added = _mapped(d, step)
-        elif step.stretches or step.step.produced.guard is not None:
+        elif step.is_loop or step.stretches or step.step.produced.guard is not None:
             added = _within(d, step.step.contribution)
         else:
             factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]

@@ -15,7 +15,7 @@ from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.named_formulas import NamedFormulas, lines_below
+from symgrad.pretty.named_formulas import NamedFormulas, NamedLines, lines_read
 from symgrad.printing.latex.expressions import fresh_names, latex, latex_lines, word_call
 from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, latex_number, with_accent
@@ -60,6 +60,22 @@ def _names_in(nodes: Iterable[Node]) -> list[str]:
 
 def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
     """Return formulas as LaTeX, and then an aligned row that defines each new name."""
+    results, groups = row_groups(found, beside)
+    below = [row for group in reversed(groups) for row in group.lines]
+    where = [rf"\text{{where}} \quad {below[0]}", *below[1:]] if below else []
+    return [*results, *where]
+
+
+def row_groups(
+    found: NamedFormulas, beside: Iterable[str] = (), names: Mapping[Node, str] = {}
+) -> tuple[list[str], list[NamedLines]]:
+    """Return formulas as LaTeX, and the aligned rows of all new names, each below those that it reads.
+
+    Args:
+        found: the formulas.
+        beside: names that the formulas need not contain; nothing else looks like them.
+        names: the LaTeX of new names.
+    """
     formulas = [*found.results, *(node for line in found.lines for node in line)]
     read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
     read += [n for of, by in found.slopes.values() for n in (of, *by)]
@@ -69,6 +85,7 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
         name: (leibniz(glyphs.name(of), list(map(glyphs.name, by))), MUL)
         for name, (of, by) in found.slopes.items()
     }
+    slopes |= {name: (text, ATOM) for name, text in names.items()}
     spelled = spelled_latex(found.spelling, slopes, beside)
     fresh = fresh_names(glyphs)
 
@@ -101,9 +118,8 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
         return f"{shown} &= {latex(body, spelled=spelled, beside=beside)}"
 
-    results, below = lines_below(found.results, found.lines, found.known, loop_rows, row, found.words)
-    where = [rf"\text{{where}} \quad {below[0]}", *below[1:]] if below else []
-    return [*(latex(node, spelled=spelled, beside=beside) for node in results), *where]
+    results, groups = lines_read(found.results, found.lines, found.known, loop_rows, row, found.words)
+    return [latex(node, spelled=spelled, beside=beside) for node in results], groups
 
 
 def latex_rows(rows: Sequence[str]) -> str:
