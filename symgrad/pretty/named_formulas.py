@@ -12,7 +12,8 @@ from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
-from symgrad.ir.notation.printer import expression_text, parts_named
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.notation.recurrence_definitions import named_parts
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
@@ -137,8 +138,6 @@ def _lines_of(
 ) -> tuple[Sequence[Node], list[NamedLines]]:
     text = spelling.text
 
-    inside: set[str] = set()
-
     def loop_lines(
         node: Node,
         names: Sequence[CarryName],
@@ -148,20 +147,11 @@ def _lines_of(
     ) -> tuple[list[str], list[Node]]:
         letter = letter_for(called.taken)
         terms = [over_names(s, [_terms(s)], [CarryName("")], text, letter)[0] for s in sums]
-        own = {f: n for f, n in called.formulas(text, letter).items() if n not in inside}
-
-        def parts(nodes: Sequence[Node]) -> dict[Node, str]:
-            found = parts_named(nodes, {}, called.taken, own)
-            if sums:  # names with positions, S[t], are arrays
-                inside.update(found.values())
-                called.taken.update(inside)
-            return found
-
         shown, totals = recurrence_lines(
             node,
             names,
             lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            parts,
+            lambda nodes: named_parts(nodes, called, text, letter, in_sums=bool(sums)),
             letter,
             terms,
         )

@@ -58,7 +58,7 @@ class Naming:
         if not found.lines:
             return self
         return replace(
-            self, names={**found.names, **self.names}, recurrences={**self.recurrences, **found.lines}
+            self, names={**found.names, **self.names}, recurrences={**found.lines, **self.recurrences}
         )
 
     def recurrence_lines(self, node: Node) -> Sequence[str]:

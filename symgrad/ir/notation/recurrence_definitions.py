@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
 
 from symgrad.ir.body import Body, carry_values
@@ -28,10 +28,14 @@ class RecurrenceDefinitions(NamedTuple):
     Args:
         names: the arrays that recurrences compute, with their names.
         lines: the lines of each recurrence, in evaluation order.
+        carries: the names of the carries of each recurrence.
+        called: the names in use.
     """
 
     names: dict[Node, str]
     lines: dict[Node, list[str]]
+    carries: dict[Node, list[CarryName]]
+    called: RecurrenceNames
 
 
 def recurrence_definitions(
@@ -59,7 +63,7 @@ def recurrence_definitions(
     """
     order = topological(roots)
     if not any(map(is_recurrence, order)):
-        return RecurrenceDefinitions({}, {})
+        return RecurrenceDefinitions({}, {}, {}, RecurrenceNames(set()))
     read = [n.name for n in order if n.op is SYMBOL]
     taken = {*read, *names.values(), *names_of(*(n.shape for n in order))}
     called = RecurrenceNames(taken, steps=steps)
@@ -85,7 +89,29 @@ def recurrence_definitions(
             lambda nodes: parts_named(nodes, texts, {letter, *taken}, formulas),
             letter,
         )
-    return RecurrenceDefinitions({n: name for n, name in loops.names.items() if n not in lagged}, lines)
+    shown = {n: name for n, name in loops.names.items() if n not in lagged}
+    return RecurrenceDefinitions(shown, lines, loops.lines, called)
+
+
+def named_parts(
+    nodes: Sequence[Node], called: RecurrenceNames, text: Callable[[Node], str], letter: str, *, in_sums: bool
+) -> dict[Node, str]:
+    """Return names for long common parts of formulas of a step, and for those that have names within the step.
+
+    Args:
+        nodes: the formulas.
+        called: the names of recurrences.
+        text: a function that returns an array as text.
+        letter: the name of the position.
+        in_sums: whether sums over the steps read parts; then their names, S[t], are arrays, and no longer free.
+    """
+    formulas = called.formulas(text, letter)
+    own = {f: name for f, name in formulas.items() if name not in called.arrays}
+    found = parts_named(nodes, {}, called.taken, own)
+    if in_sums:
+        called.arrays.update(found.values())
+        called.taken.update(found.values())
+    return found
 
 
 _LETTERS = "kjilmnpq"

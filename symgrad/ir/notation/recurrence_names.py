@@ -94,6 +94,8 @@ class RecurrenceNames:
         taken.update(name for named in self._steps.values() for name in named)
         self._named: list[tuple[Node, Sequence[CarryName]]] = []
         self._derived: dict[str, str] = {}
+        self.arrays: set[str] = set()
+        """Names of parts that sums read, which are arrays: S[t]."""
         found: dict[Node, dict[int, CarryName]] = {}
         for name, node in bodies:
             carry, lags = recurrence_of(node), lags_of(node)

@@ -83,31 +83,68 @@ def recurrence_lines(
         letter: the name of the position.
         sums: what is summed over the steps, over names of values and rows.
     """
-    reverse = node.params[1]
     places = step_places(node, names)
     found = [f"{names[k].name}[{size_text(at)}] = {text(node.args[k], {})}" for k, at in places.starts]
-    step, condition = step_formulas(node, names, lambda x: text(x, {}), letter)
-    shown = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.after.items()}
+    step = formulas_with_parts(node, names, lambda x: text(x, {}), parts, letter, sums)
+    known = step.parts
+    lines = [
+        f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
+    ]
+    lines += [f"{place} = {text(r, known)}" for place, r in step.values.items() if known.get(r) != place]
+    first, end = map(size_text, places.ends)
+    span = f"for {letter} in {end}..{first}" if node.params[1] else f"for {letter} in {first}..{end}"
+    if step.condition is not None:
+        span = f"until {text(step.condition, {})}, at most {size_text(places.length)}"
+    line = f"{'; '.join(lines)} {span}"
+    found.append(line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}")
+    return found, [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
+
+
+class StepFormulas(NamedTuple):
+    """The formulas of a step.
+
+    Args:
+        parts: formulas that are parts of others, in order, each with its left side: S, or S[t].
+        values: the formulas of the values that the step computes, by their left sides.
+        condition: the condition with which all values stay; None without one.
+    """
+
+    parts: dict[Node, str]
+    values: dict[str, Node]
+    condition: Node | None
+
+
+def formulas_with_parts(
+    node: Node,
+    names: Sequence[CarryName],
+    text: Callable[[Node], str],
+    parts: Callable[[Sequence[Node]], Mapping[Node, str]],
+    letter: str,
+    sums: Sequence[Node] = (),
+) -> StepFormulas:
+    """Return the formulas of a step with names for parts, as `recurrence_lines` has them.
+
+    Args:
+        node: the recurrence.
+        names: the names of its carries.
+        text: a function that returns an array as text.
+        parts: as for `recurrence_lines`, like the others.
+        letter: the name of the position.
+        sums: what is summed over the steps.
+    """
+    step, condition = step_formulas(node, names, text, letter)
+    places = step_places(node, names).after
+    values = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.items()}
     # A part that is the value of a carry is read under its name.
-    called = {formula: place for place, formula in [*shown.items()][::-1]}
-    known = dict(parts([*shown.values(), *sums]))
+    called = {formula: place for place, formula in [*values.items()][::-1]}
+    known = dict(parts([*values.values(), *sums]))
     outside = {*topological(sums, until=known)}
     if any(n.dtype == "bool" for n in outside & known.keys()):  # an array has no truth values
         known = {n: name for n, name in known.items() if n.dtype != "bool"}
         outside = {*topological(sums, until=known)}
     for n, name in known.items():
         known[n] = called.get(n) or (f"{name}[{letter}]" if n in outside else name)
-    lines = [
-        f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
-    ]
-    lines += [f"{place} = {text(r, known)}" for place, r in shown.items() if known.get(r) != place]
-    first, end = map(size_text, places.ends)
-    span = f"for {letter} in {end}..{first}" if reverse else f"for {letter} in {first}..{end}"
-    if condition is not None:
-        span = f"until {text(condition, {})}, at most {size_text(places.length)}"
-    line = f"{'; '.join(lines)} {span}"
-    found.append(line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}")
-    return found, [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
+    return StepFormulas(known, values, condition)
 
 
 _LINE = 100  # characters of a line with several definitions

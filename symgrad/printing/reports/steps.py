@@ -9,7 +9,9 @@ from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.traverse import symbols_of
+from symgrad.printing.latex.definitions import recurrence_maths
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.printing.pictures.numeric import slope_figure
@@ -107,7 +109,12 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     slopes = d.naming.derivatives
     order = postorder([d.y], lambda n: (slopes[n].y, *slopes[n].by) if n in slopes else n.args)
     named = [n for n in order if n in d.naming.names and n.args and not d.naming.is_call(n)]
+    loops = recurrence_maths([d.y], {**d.naming.numbers, **d.naming.names}, d.listing)
     for n in named if len(named) <= _LINES else named[-1:]:
+        loop = n if n in loops else loop_of(n)
+        if loop is not None and loop in loops:
+            rows += [loops[loop]] * (loops[loop] not in rows)
+            continue
         shown = (
             derivative_latex(d.naming, slopes[n])
             if n in slopes
@@ -221,7 +228,7 @@ def steps_block(d: DerivationRecord, *, folded: bool = False) -> Steps:
 def _step(d: DerivationRecord, s: DerivationStep) -> StepItem:
     node = s.step.node
     equation = cell_latex(d, node, whole=True)
-    if node in d.naming.names and node.args:
+    if node in d.naming.names and node.args and not s.is_loop:
         equation = f"{name_latex(d.naming, node)} = {equation}"
     items = [
         prose(f"{label} ", Literal(text))

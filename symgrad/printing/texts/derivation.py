@@ -15,6 +15,7 @@ from symgrad.autodiff.trace import placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import symbols_of
+from symgrad.printing.latex.definitions import recurrence_maths
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import (
@@ -261,7 +262,7 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
         node, target = step.step.node, step.step.target
         rule = step.rule.replace("_", r"\_")
         equation = f"&{cell_latex(d, node, whole=True)}"
-        if node in d.naming.names and node.args:
+        if node in d.naming.names and node.args and not step.is_loop:
             equation = f"{name_latex(d.naming, node)} &= {cell_latex(d, node, whole=True)}"
         if step.is_map and not step.is_loop:
             added = _mapped(d, step)
@@ -307,6 +308,13 @@ def slope_latex(d: DerivationRecord, w: Node) -> str:
 
 def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: int = CELL_CHARACTERS) -> str:
     """Return a node as LaTeX: its name, or its expression, in which long parts are elided."""
+    if whole and d.naming.recurrence_lines(node):
+        rows = recurrence_maths([node], {**d.naming.numbers, **d.naming.names}, d.listing)
+        return (
+            rf"\begin{{aligned}}{rows[node].latex}\end{{aligned}}"
+            if node in rows
+            else name_latex(d.naming, node)
+        )
     if node in d.naming.names and not (whole and node.args):
         return name_latex(d.naming, node)
     return formula_latex(d.naming, node, {**d.naming.numbers, **d.naming.abbreviated(node, width)}).replace(
