@@ -20,12 +20,12 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
+from symgrad.pretty.forms.step_sources import StepSources, is_over_recurrences
 from symgrad.pretty.let_bindings import share
 from symgrad.pretty.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
 from symgrad.pretty.named_formulas import NamedFormulas
 from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.shortest import ShortestForms
-from symgrad.pretty.step_sources import StepSources, is_over_recurrences
 from symgrad.support.traversal import postorder
 
 
@@ -111,7 +111,7 @@ def adjoint_lines(
         whole[top] = substitute([built[top]], whole)[0]
     found = finished(lines, bodies)
     shown = dict(found.lines)
-    sources = StepSources(words, y, direct)
+    sources = StepSources(words.names, words.bodies, words.steps, y, direct)
     result: list[Adjoint] = []
     for group in found.groups():
         first = group.names[0]
@@ -135,7 +135,15 @@ def adjoint_lines(
             values = ", ".join(name for name in group.of if name is not None)
             text = "\n".join(group.lines)
             result.append(
-                Adjoint(names, values or None, first, None, text, found, tuple(sources.notes(group)))
+                Adjoint(
+                    names,
+                    values or None,
+                    first,
+                    None,
+                    text,
+                    found,
+                    tuple(sources.notes(group.names, group.of)),
+                )
             )
     return tuple(result)
 

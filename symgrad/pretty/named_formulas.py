@@ -12,6 +12,7 @@ from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
+from symgrad.ir.notation.literals import size_text
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.notation.recurrence_definitions import named_parts
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
@@ -20,7 +21,10 @@ from symgrad.ir.notation.recurrences import (
     is_recurrence,
     letter_for,
     over_names,
+    position_text,
     recurrence_lines,
+    step_formulas,
+    step_places,
     summed,
 )
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -97,11 +101,13 @@ class NamedLines(NamedTuple):
     Args:
         names: the symbols that the lines define.
         lines: the lines, as text or LaTeX.
+        formulas: the formulas of the lines by their left sides; those of steps are over symbols such as h[t-1].
         of: for a recurrence, the name of the value whose adjoint or tangent each of ``names`` is; None for others.
     """
 
     names: Sequence[Node]
     lines: list[str]
+    formulas: Mapping[str, Sequence[Node]]
     of: Sequence[str | None] = ()
 
 
@@ -189,12 +195,15 @@ def lines_read(
     )
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
-        return results, [NamedLines([name], [line(name, body)]) for name, body in reversed(lines)]
+        return results, [
+            NamedLines([name], [line(name, body)], {name.name: [body]}) for name, body in reversed(lines)
+        ]
     taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
     bodies = [] if words is None else [(name.name, body) for name, body in words.bodies.items()]
     called = RecurrenceNames(taken, bodies, {} if words is None else words.steps)
     table: dict[Node, Node] = {}
     groups: dict[Node, NamedLines] = {}
+    terms: dict[Node, Sequence[Node]] = {}
     read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in reversed(lines)}
     sums = _sums_over(loops, topological(roots))
     for node in loops:
@@ -217,14 +226,20 @@ def lines_read(
         first, *others = own
         read[first] = args
         defined = [n for n, place in zip(own, places, strict=True) if not place.back]
-        groups[first] = NamedLines(defined, shown, [called.value_of(n.name) for n in defined])
+        letter, at = letter_for(called.taken), step_places(changed, places)
+        step, _ = step_formulas(changed, places, expression_text, letter)
+        formulas = {f"{places[k].name}[{size_text(p)}]": [args[k]] for k, p in at.starts}
+        formulas |= {f"{places[k].name}[{position_text(letter, p)}]": [step[k]] for k, p in at.after.items()}
+        groups[first] = NamedLines(defined, shown, formulas, [called.value_of(n.name) for n in defined])
         read.update(dict.fromkeys(others, (first,)))
-        for ends, total in zip(sums.get(node, {}).values(), symbols, strict=True):
+        for summing, ends, total in zip(totals, sums.get(node, {}).values(), symbols, strict=True):
             table.update(dict.fromkeys(ends, total))
             read[total] = (first,)
+            terms[total] = over_names(summing, [_terms(summing)], [CarryName("")], expression_text, letter)
     for name, body in lines:
         (new,) = substitute([body], table)
-        read[name], groups[name] = (new,), NamedLines([name], [line(name, new)])
+        shown = {name.name: [new, *(t for total in topological([new]) for t in terms.get(total, ()))]}
+        read[name], groups[name] = (new,), NamedLines([name], [line(name, new)], shown)
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
     return substitute(results, table), [groups[name] for name in order if name in groups]
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from symgrad.ir.body import Body
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.notation.lags import Lags, carry_names, lags_of, named_arrays
+from symgrad.ir.notation.literals import size_text
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
@@ -21,10 +22,11 @@ from symgrad.ir.notation.recurrences import (
     pack_names,
     recurrence_of,
     rows_read,
+    step_places,
     values_computed,
 )
 from symgrad.ir.sizes import Shape, Size, size_sum
-from symgrad.ir.traverse import substitute, with_args
+from symgrad.ir.traverse import substitute, topological, with_args
 from symgrad.ir.types import Declaration
 
 
@@ -60,14 +62,19 @@ class NamedStep(NamedTuple):
     """The lines of one step, each by its left side: a name within the step, or a value, h[t].
 
     Args:
-        before: for each name of values, the symbol of the value of the step before: h[t-1].
+        before: for each name of values, the symbol of the value of the step before, h[t-1]; earlier values of a longer
+            memory by their own text, F[t-2].
         lines: the formulas, over symbols of this kind and those named by the other left sides.
         values: the left sides of the values that the step computes, by name.
+        whole: the same formulas over values of the step before, rows and operands only.
+        span: the range of the steps: t in 1..T.
     """
 
     before: dict[str, Node]
     lines: dict[str, Node]
     values: dict[str, str]
+    whole: dict[str, Node]
+    span: str
 
 
 class RecurrenceNames:
@@ -168,7 +175,10 @@ class RecurrenceNames:
             opposite = {
                 x: None for x in self._loops.values() if (x.length, x.reverse) == (length, 1 - reverse)
             }
-            loops = opposite if len(opposite) == 1 else {}
+            starting = {s.name for s in topological(node.args[: len(shapes)]) if s.op is SYMBOL}
+            starting |= {names[n] for n in topological(node.args[: len(shapes)]) if n in names}
+            ends = {x: None for x in opposite if not starting.isdisjoint(x.names)}
+            loops = opposite if len(opposite) == 1 else ends if len(ends) == 1 else {}
         for loop in loops:
             carries = loop.named_as(shapes, read)
             if carries is not None:
@@ -217,9 +227,11 @@ class RecurrenceNames:
             lines = dict(zip(parts, formulas, strict=True)) | {s.name: f for f, s in places.items()}
             marks = {f: symbol(Declaration(left, shape=f.shape)) for left, f in lines.items() if f.args}
             return NamedStep(
-                {n.name: symbols[c] for c, n in pairs if not n.back},
+                {symbols[c].name if n.back else n.name: symbols[c] for c, n in pairs},
                 {left: with_args(f, substitute(f.args, marks)) for left, f in lines.items()},
                 {s.name.partition("[")[0]: s.name for s in places.values()},
+                lines,
+                "{} in {}..{}".format(letter, *map(size_text, step_places(node, names).ends)),
             )
         return None
 

@@ -62,7 +62,8 @@ def rows_read(node: Node) -> list[Node]:
     """Return the arrays whose rows the steps of a recurrence read: those that need a name."""
     body: Body = node.params[-1]
     first = len(body.carries)
-    return [sliced_rows(x)[0] for x in node.args[first : first + len(body.rows)] if not _counts_rows(x)]
+    rows = node.args[first : first + len(body.rows)]
+    return [sliced_rows(x)[0] for x in rows if _first_count(x) is None]
 
 
 def recurrence_lines(
@@ -192,7 +193,7 @@ def _first_step(node: Node, names: Sequence[CarryName]) -> int:
     """Return the position of the first step: the first number, if the steps read their position."""
     _, reverse, body = node.params
     rows = node.args[len(body.carries) :][: len(body.rows)]
-    counted = next((_first_count(x) for x in rows if _counts_rows(x)), None)
+    counted = next((first for x in rows if (first := _first_count(x)) is not None), None)
     if reverse:
         return 1
     return 1 + min(name.first for name in names) if counted is None else counted
@@ -287,8 +288,9 @@ def names_in_step(
         before = name.back if reverse else name.first - start - name.back - 1 + ahead
         values[carry] = marked(f"{name.name}[{position_text(letter, before)}]", carry)
     for row, x in zip(body.rows, given[:rows], strict=True):
-        if _counts_rows(x):
-            first = _first_count(x) + ahead - start
+        counted = _first_count(x)
+        if counted is not None:
+            first = counted + ahead - start
             values[OPS["add"](row, as_node(1 - first))] = t
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
         else:
@@ -349,12 +351,11 @@ def sliced_rows(x: Node) -> tuple[Node, Size]:
     return x, 0
 
 
-def _counts_rows(x: Node) -> bool:
-    """Tell whether rows are consecutive whole numbers."""
-    if x.op.name == "add" and x.args[1].is_number() and x.args[1].dtype == "int":
-        x = x.args[0]
-    return x.op.name == "iota"
-
-
-def _first_count(x: Node) -> int:
-    return int(x.args[1].value) if x.op.name == "add" else 0
+def _first_count(x: Node) -> int | None:
+    """Return the first of rows that are consecutive whole numbers; None for other rows."""
+    if x.op.name == "iota":
+        return 0
+    if x.op.name == "add" and any(a.op.name == "iota" for a in x.args):
+        (first,) = (a for a in x.args if a.op.name != "iota") if x.args[0] is not x.args[1] else (x,)
+        return int(first.value) if first.is_number() and first.dtype == "int" else None
+    return None

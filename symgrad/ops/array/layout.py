@@ -261,7 +261,7 @@ def _of_few_rows(x: Node, triples: Sequence[Triple]) -> Node | None:
     at = _less(begin, before)
     end = size_sum([at, rows.shape[0]])
     if nonnegative(at) and nonnegative(_less(shape[0], end)):
-        return unslice(rows, params=(((at, end, 1), *others), shape))
+        return unslice(rows, params=((_normal((at, end, 1), shape[0]), *others), shape))
     return full(as_node(0), shape) if nonnegative(_less(0, end)) or nonnegative(_less(at, shape[0])) else None
 
 

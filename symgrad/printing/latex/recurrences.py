@@ -127,13 +127,13 @@ def recurrence_rows(
     formulas = [*found.values.values(), *found.parts, *terms]
     spelled = arrays.spelled([*formulas, *([found.condition] if found.condition is not None else [])], known)
 
-    def left(name: str) -> str:
+    def side(name: str) -> str:
         base, _, place = name.partition("[")
         return entry_text(with_accent(known.name(base)), place[:-1] or letter)
 
-    marks = {n: (left(name), ATOM) for n, name in found.parts.items()}
+    marks = {n: (side(name), ATOM) for n, name in found.parts.items()}
     rows = [
-        f"{left(f'{names[k].name}[{known.size(at)}]')} &= {text(node.args[k])}" for k, at in places.starts
+        f"{side(f'{names[k].name}[{known.size(at)}]')} &= {text(node.args[k])}" for k, at in places.starts
     ]
     defined = [
         (name, n, {m: mark for m, mark in marks.items() if m is not n}) for n, name in found.parts.items()
@@ -141,7 +141,7 @@ def recurrence_rows(
     defined += [(name, n, marks) for name, n in found.values.items() if found.parts.get(n) != name]
     for name, formula, others in defined:
         own, result = step(formula, {**spelled, **others})
-        rows += [*own, f"{left(name)} &= {result}"]
+        rows += [*own, f"{side(name)} &= {result}"]
     first, end = map(known.size, places.ends)
     span = f"{letter} = " + (rf"{end}, \dots, {first}" if node.params[1] else rf"{first}, \dots, {end}")
     if found.condition is not None:

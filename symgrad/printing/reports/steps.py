@@ -74,9 +74,10 @@ def derivation_report(d: DerivationRecord) -> Report:
     if d.noise:
         blocks.append(Heading("Noise"))
         for v in d.noise.values():
-            blocks += noise_blocks(v)
+            blocks += [*noise_blocks(v), *_lines_read(d, v)]
         for jump in d.jumps:
             blocks += _jump(jump)
+    blocks += cut_blocks(d)
     if d.gaps:
         blocks.append(Heading("Points without a value"))
         for w, gap in d.gaps:
@@ -109,7 +110,7 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     slopes = d.naming.derivatives
     order = postorder([d.y], lambda n: (slopes[n].y, *slopes[n].by) if n in slopes else n.args)
     named = [n for n in order if n in d.naming.names and n.args and not d.naming.is_call(n)]
-    loops = recurrence_maths([d.y], {**d.naming.numbers, **d.naming.names}, d.listing)
+    loops = recurrence_maths([d.y], {**d.naming.numbers, **d.value_naming.names}, d.listing)
     for n in named if len(named) <= _LINES else named[-1:]:
         loop = n if n in loops else loop_of(n)
         if loop is not None and loop in loops:
@@ -191,6 +192,19 @@ def noise_blocks(v: NoiseVerdict) -> Iterator[Block]:
     cures = dict.fromkeys(c.cure for c in v.clean if c.cure is not None)
     items += [prose(f"To remove it: {cure}.") for cure in cures]
     yield Items(tuple(items))
+
+
+def _lines_read(d: DerivationRecord, v: NoiseVerdict) -> Iterator[Block]:
+    """Yield the lines of steps that read a random input."""
+    read = d.noise_lines(v.name)
+    if read is not None and read.sentences:
+        yield Items(tuple(prose(f"{sentence}.") for sentence in read.sentences))
+
+
+def cut_blocks(d: DerivationRecord) -> Iterator[Block]:
+    """Yield what stop_gradients cut in the steps of recurrences."""
+    for cut in d.cuts:
+        yield Banner(cut.headline, "warn", prose(f"{cut.reason}."))
 
 
 def _jump(j: MovedJump) -> Iterator[Block]:

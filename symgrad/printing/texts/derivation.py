@@ -129,8 +129,11 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
             lines += ["", *_step_lines(step, len(str(min(len(d.steps), STEPS_TOLD))))]
         if len(d.steps) > STEPS_TOLD:
             lines += ["", f"  {ELLIPSIS} {len(d.steps) - STEPS_TOLD} more steps"]
+    for cut in d.cuts:
+        lines += ["", *_wrapped("", cut.headline), "", *_labelled([("reason", cut.reason)])]
     for verdict in d.noise.values():
-        lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
+        read = d.noise_lines(verdict.name)
+        lines += ["", verdict.headline, "", *_verdict_lines(verdict, () if read is None else read.sentences)]
     for w, gap in d.gaps:
         lines += ["", f"{gap_title(d, w)} {gap.what} where {gap.where}", "", *_labelled(gap_rows(d, w, gap))]
     for jump in d.jumps:
@@ -197,8 +200,8 @@ def shape_suffix(shape: str) -> str:
     return "" if shape == "()" else f" : {shape}"
 
 
-def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
-    rows = [("reason", verdict.reason)]
+def _verdict_lines(verdict: NoiseVerdict, read: Sequence[str]) -> list[str]:
+    rows = [("reason", verdict.reason), *(("lines", sentence) for sentence in read)]
     if verdict.path:
         rows.append(("path", path_text(verdict.path)))
     rows += [("line", place.told) for place in verdict.places]

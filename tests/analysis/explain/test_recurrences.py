@@ -159,6 +159,74 @@ def test_derivations_as_exercises() -> None:
     assert (wrong.number, wrong.wanted.name) == (2, "h_bar")
 
 
+def cuts(line: str, *, first: str = "h[0] = 1", span: str = "for t in 1..T") -> list[tuple[object, ...]]:
+    """Return what is cut in the steps of a program with one line of steps."""
+    declared = "a, b : real\nx : real[T]\n"
+    p = sg.parse(f"{declared}{first}\n{line} {span}\nloss = h[0]**2 + h[T]**2")
+    found = sg.explain(p["loss"], ["a", "b"]).cuts
+    return [(c.values, c.complete, c.where, c.whole, c.inside, c.through) for c in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("h[t] = tanh(a*h[t-1] + b*x[t-1])", []),
+        (
+            "h[t] = tanh(a*stop_gradient(h[t-1]) + b*x[t-1])",
+            [(("h[t-1]",), True, None, True, ("stop_gradient(h[t-1])",), ())],
+        ),
+        (
+            "h[t] = tanh(a*where(t > 3, stop_gradient(h[t-1]), h[t-1]) + b*x[t-1])",
+            [(("h[t-1]",), True, "t > 3", True, ("stop_gradient(h[t-1])",), ())],
+        ),
+        (
+            "h[t] = tanh(a*where(x[t-1] > 0, h[t-1], stop_gradient(h[t-1])) + b)",
+            [(("h[t-1]",), True, "not (x[t-1] > 0)", True, ("stop_gradient(h[t-1])",), ())],
+        ),
+        (
+            "h[t] = tanh(a*h[t-1] + b*stop_gradient(h[t-1]))",
+            [(("h[t-1]",), False, None, False, ("stop_gradient(h[t-1])",), ("a*h[t-1]",))],
+        ),
+        ("h[t] = tanh(stop_gradient(a)*h[t-1] + b)", []),  # no value of a step stands inside
+    ],
+)
+def test_what_is_cut_in_steps(line: str, found: list[tuple[object, ...]]) -> None:
+    assert cuts(line) == found
+
+
+def test_what_is_cut_of_several_values() -> None:
+    first = "h[0] = 1; c[0] = 1"
+    line = "c[t] = tanh(a*stop_gradient(h[t-1]))*c[t-1]; h[t] = tanh(b*c[t])"
+    stop = ("stop_gradient(h[t-1])",)
+    assert cuts(line, first=first) == [(("h[t-1]",), True, None, False, stop, ())]
+    both = line.replace("*c[t-1]", "*stop_gradient(c[t-1])")
+    stops = (*stop, "stop_gradient(c[t-1])")
+    assert cuts(both, first=first) == [(("h[t-1]", "c[t-1]"), True, None, True, stops, ())]
+
+
+def test_what_is_cut_of_a_longer_memory_and_of_steps_back() -> None:
+    line = "h[t] = a*h[t-1] + b*stop_gradient(h[t-2])"
+    assert cuts(line, first="h[0] = 1; h[1] = 2", span="for t in 2..T") == [
+        (("h[t-2]",), True, None, False, ("stop_gradient(h[t-2])",), ())
+    ]
+    p = sg.parse("a : real\nG[9] = a\nG[t-1] = a*stop_gradient(G[t]) for t in 9..1\ny = G[0]")
+    (cut,) = sg.explain(p["y"], "a").cuts
+    assert cut.headline == "no gradient passes from step t to step t+1"
+    assert "no gradient passes" in str(sg.audit(p["y"], "a"))
+
+
+def test_a_cut_derivative_is_zero_there() -> None:
+    """Where nothing is said to pass, the derivative by the value of the step before is zero."""
+    p = sg.parse(
+        "w : real; x : real[6]\nh[0] = 1/2\n"
+        "h[t] = tanh(w*where(t == 3, stop_gradient(h[t-1]), h[t-1]) + x[t-1]) for t in 1..6\ny = h[6]"
+    )
+    (cut,) = sg.explain(p["y"], "w").cuts
+    assert cut.where == "t == 3"
+    slopes = sg.grad(p["y"], "x")(w=0.7, x=[0.1, 0.2, 0.3, 0.1, 0.2, 0.3])
+    assert [bool(s) for s in slopes] == [False, False, True, True, True, True]
+
+
 WALK = """
 w ~ Normal(0, 1)[T]
 a, s : real
@@ -178,3 +246,35 @@ def test_noise_that_the_gradient_does_not_read() -> None:
     assert "w enters the gradient" in str(found)
     clean = sg.explain(sg.parse(WALK.replace("a*x[t-1]", "a") + "loss = x[T]")["loss"], "a")
     assert "w does not enter the gradient" in str(clean)
+
+
+def test_lines_that_read_noise() -> None:
+    d = sg.explain(sg.parse(WALK + "loss = x[T]**2")["loss"], ["a", "s"])
+    found = d.json()["noise"]["w"]["lines"]
+    assert found == {
+        "steps": [["x[t]", ["w[t-1]"], "t in 1..T"]],
+        "gradient": [["x_bar[T]", ["x[T]"]], ["a_bar", ["x[:T]"]], ["s_bar", ["w"]]],
+    }
+    assert "x[t] reads w[t-1] for t in 1..T" in str(d)
+
+
+def test_sampled_inputs_are_read_in_each_step() -> None:
+    """Scheduled sampling: the draw chooses what a step reads, and where the gradient passes."""
+    p = sg.parse("""
+    w : real; y : real[T]; m ~ Bernoulli(1/2)[T]
+    h[0] = 0
+    h[t] = tanh(w*where(m[t-1] > 0, y[t-1], h[t-1])) for t in 1..T
+    loss = h[T]**2
+    """)
+    d = sg.explain(p["loss"], "w")
+    assert d.noise["m"].enters
+    lines = d.json()["noise"]["m"]["lines"]
+    assert lines["steps"] == [["h[t]", ["m[t-1]"], "t in 1..T"]]
+    assert dict(lines["gradient"])["h_bar[t-1]"] == ["m[t-1]", "h[t]"]
+
+
+def test_no_line_of_the_gradient_reads_noise_that_is_added() -> None:
+    p = sg.parse(WALK.replace("a*x[t-1]", "a") + "loss = x[T]")
+    d = sg.explain(p["loss"], "a")
+    assert d.noise["w"].enters is False
+    assert d.json()["noise"]["w"]["lines"] == {"steps": [["x[t]", ["w[t-1]"], "t in 1..T"]], "gradient": []}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from symgrad.autodiff.recurrences import StepArrays
 from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.body import Body
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import expression_text
@@ -13,29 +14,40 @@ from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import is_recurrence, letter_for, recurrence_of
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
-from symgrad.pretty.named_formulas import NamedLines
-from symgrad.pretty.named_program import NamedProgram
 
 
 class StepSources:
     """The lines of a program from which the values of backward recurrences come.
 
     Args:
-        words: the program over its names.
+        names: the names of the program, with their symbols.
+        bodies: what these symbols stand for.
+        steps: for steps of recurrences, the formulas that have names within the step.
         y: the value that is differentiated, over names.
         direct: for values of recurrences, by name, the derivative by all of them without what steps pass on.
     """
 
-    def __init__(self, words: NamedProgram, y: Node, direct: Mapping[str, Node]) -> None:
-        self._words, self._y, self._direct = words, y, direct
-        bodies = [(n.name, body) for n, body in words.bodies.items()]
-        self._called = RecurrenceNames({*words.names}, bodies, words.steps)
+    def __init__(
+        self,
+        names: Mapping[str, Node],
+        bodies: Mapping[Node, Node],
+        steps: Mapping[Body, Mapping[str, Node]],
+        y: Node,
+        direct: Mapping[str, Node],
+    ) -> None:
+        self._names, self._bodies, self._y, self._direct = names, bodies, y, direct
+        self._called = RecurrenceNames({*names}, [(n.name, body) for n, body in bodies.items()], steps)
 
-    def notes(self, group: NamedLines) -> Iterator[str]:
-        """Yield a sentence on each value of a backward recurrence."""
-        letter = letter_for({*self._words.names, *(n.name for n in group.names)})
-        for bar, name in zip(group.names, group.of, strict=True):
-            values = self._words.bodies.get(self._words.names[name]) if name in self._words.names else None
+    def notes(self, bars: Sequence[Node], of: Sequence[str | None]) -> Iterator[str]:
+        """Yield a sentence on each value of a backward recurrence.
+
+        Args:
+            bars: the symbols of the values.
+            of: the names of the values whose adjoints they are; None for others.
+        """
+        letter = letter_for({*self._names, *(n.name for n in bars)})
+        for bar, name in zip(bars, of, strict=True):
+            values = self._bodies.get(self._names[name]) if name is not None and name in self._names else None
             found = None if values is None else recurrence_of(values)
             step = None if name is None else self._called.step_of(name, expression_text, letter)
             if name is None or values is None or found is None or step is None:
@@ -56,10 +68,10 @@ class StepSources:
 
     def _readers_outside(self, name: str) -> list[str]:
         """Return the lines that read the values of a name, but are no steps."""
-        array, words = self._words.names[name], self._words
-        own = loop_of(words.bodies[array])
-        lines = {n.name: b for n, b in words.bodies.items() if own is None or loop_of(b) is not own}
-        if self._y not in words.bodies:
+        array, bodies = self._names[name], self._bodies
+        own = loop_of(bodies[array])
+        lines = {n.name: b for n, b in bodies.items() if own is None or loop_of(b) is not own}
+        if self._y not in bodies:
             lines["the result"] = self._y
         return [left for left, b in lines.items() if array in topological([b])]
 
