@@ -35,7 +35,7 @@ from symgrad.ir.body import (
     unpack_values,
 )
 from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
-from symgrad.ir.notation.literals import ATOM, Part, separated
+from symgrad.ir.notation.recurrence_definitions import write_inside
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import fold, signed_terms, substitute, topological, with_args
@@ -224,13 +224,15 @@ class StepArrays:
 def with_steps(
     nodes: Sequence[Node],
     change: Callable[[StepArrays, Sequence[Node], dict[Node, Node]], tuple[Sequence[Node], dict[Node, Node]]],
+    start: Callable[[Node], Node] = lambda start: start,
 ) -> list[Node]:
-    """Return formulas with other formulas for the steps of their recurrences.
+    """Return formulas with other formulas for the steps and the first values of their recurrences.
 
     Args:
         nodes: the formulas.
         change: a function of a recurrence, the formulas of a step, and the arrays of its rows; it returns formulas
             with equal values, and the arrays of the rows that these read.
+        start: a function of a first value that returns another formula for it.
     """
     if not any(node.op is recurrence for node in topological(nodes)):
         return list(nodes)
@@ -242,9 +244,8 @@ def with_steps(
         steps = StepArrays(node)
         results = substitute(steps.body.results, steps.constants())
         results, rows = change(steps, results, dict(zip(steps.body.rows, steps.rows, strict=True)))
-        found = recur(
-            steps.starts, steps.body.carries, results, rows, steps.length, reverse=bool(steps.reverse)
-        )
+        starts = [start(s) for s in steps.starts]
+        found = recur(starts, steps.body.carries, results, rows, steps.length, reverse=bool(steps.reverse))
         return pack_values(found, 1)
 
     done = fold(nodes, rebuilt)
@@ -416,11 +417,6 @@ def _rows(_node: Node, _places: Sequence[int | None]) -> None:
     return None  # a value depends on all rows before it
 
 
-def _call_text(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
-    """Return a call for places where a program would have lines (`symgrad.ir.notation.recurrences`)."""
-    return [f"{node.op.name}(", *separated(node.args), ")"], ATOM
-
-
 def loaded(name: str, identity: str | None) -> Op:
     """Return the op by its name. Pickles refer to this function, so loading a pickle registers the op."""
     return op_named(name, identity)
@@ -442,7 +438,7 @@ recurrence: Op = joint(
     entries="computed",
     total="of regular",
     native=Loop(),
-    written=_call_text,
+    written=write_inside,
     source=None,
     facts=facts(),
 )

@@ -19,6 +19,9 @@ _REST = re.compile(r"(?:[^\r\n\\]++|\\\r?\n|\\)*+")
 """The rest of a line and of the lines that continue it."""
 
 
+_COMMENT = re.compile(r"#.*")
+
+
 def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Iterator[Token]:
     """Yield the tokens of a text, except for lines of recurrences; the reader receives these lines.
 
@@ -50,8 +53,15 @@ _CLAUSE = re.compile(r"[ \t]for[ \t].*\.\.|[\w\])][ \t]+until\b")
 
 
 def _rest(text: str, start: int) -> str:
-    found = _REST.match(text, start)
-    return "" if found is None else found[0]
+    """Return the rest of a line, and of the lines that continue it: also those inside of brackets."""
+    end, depth = start, 0
+    while (found := _REST.match(text, end)) is not None:
+        end = found.end()
+        depth += sum((c in "([") - (c in ")]") for c in _COMMENT.sub("", found[0]))
+        if depth <= 0 or end >= len(text):
+            break
+        end += 1
+    return text[start:end]
 
 
 _BRACKET = re.compile(r"[\[\]]")

@@ -167,12 +167,21 @@ class Lines:
         label = y.name if y in self.words.bodies else "out"
 
         def line(name: Node, built: Node, bar: Node) -> Node:
-            body = self.words.bodies.get(name)
-            if body is not None and recurrence_of(body) is not None and name not in wrt:
-                return built  # the last value and the others are apart, as the recurrence back reads them
+            if name not in wrt and self.is_divided(name, built):
+                return built
             return bar if name is y or name in wrt else self._line(label, (name.name,), bar)
 
         return self.pulled_by(y, wrt, line)
+
+    def is_divided(self, name: Node, built: Node) -> bool:
+        """Tell whether the recurrence back reads the derivative by the values of a recurrence as it is built.
+
+        Then the last value and the others are apart. That of a longer memory is an array, except for that of one row.
+        """
+        body = self.words.bodies.get(name)
+        if body is None or loop_of(body) is None:
+            return False
+        return recurrence_of(body) is not None or built.op.name == "unslice"
 
     def pulled_by(self, y: Node, wrt: Sequence[Node], line: Callable[[Node, Node, Node], Node]) -> list[Node]:
         """Return the same derivatives, with a function that makes the lines.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count as count_from
 
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.notation.recurrences import is_recurrence, recurrence_of
+from symgrad.ir.notation.recurrences import is_recurrence, recurrence_of, rows_read
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.pretty.chain_rule import Lines
@@ -71,9 +71,11 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestFor
             for n in topological([bodies[name]]):
                 if n in bodies:
                     readers.setdefault(n, []).append((name, count[n]))
+        loops = (n for n in topological([bodies[n] for n in (*needed, *tops)]) if is_recurrence(n))
+        kept = {x for loop in loops for x in rows_read(loop)}  # steps read rows of names
         for name in needed:
             by = readers[name]
-            if len(by) > 3:
+            if len(by) > 3 or name in kept:
                 continue
             raw = {r: substitute([bodies[r]], {name: bodies[name]})[0] for r, _ in by}
             if max(map(forms.length, raw.values())) > _HOPELESS:

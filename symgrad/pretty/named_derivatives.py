@@ -2,129 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
 from itertools import groupby
-from weakref import finalize
 
 from symgrad.autodiff.jacobians import derivative_of
 from symgrad.autodiff.recurrences import with_steps
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.printer import one_line
+from symgrad.ir.notation.recurrence_definitions import short_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.control import stop_gradient, with_slope
-from symgrad.pretty.adjoints import Adjoint, adjoint_lines
+from symgrad.pretty.adjoints import Adjoint, adjoint_lines, shared_lines
 from symgrad.pretty.chain_rule import Lines
-from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.numbers import Literals
-from symgrad.pretty.forms.steps import StepForms
 from symgrad.pretty.let_bindings import choose_bindings
 from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
-from symgrad.pretty.named_program import NamedProgram, name_by_identity, name_program
-from symgrad.pretty.shortest import ShortestForms
+from symgrad.pretty.named_program import NamedProgram, name_by_identity
+from symgrad.pretty.program_forms import ProgramForms, program_forms
 from symgrad.support.errors import SymgradError
 
 _WORTH = 2
 """How many times as long a formula may be that keeps named constants."""
-
-
-class _Program:
-    """A program that was read by its names, with its forms and a cache of derivatives."""
-
-    __slots__ = (
-        "_above",
-        "_listing",
-        "_standing",
-        "adjoints",
-        "constants",
-        "derivatives",
-        "domains",
-        "forms",
-        "known",
-        "places",
-        "step_forms",
-        "words",
-    )
-
-    def __init__(self, listing: Listing, words: NamedProgram) -> None:
-        self.words = words
-        self.forms = ShortestForms(words)
-        self.step_forms = StepForms(
-            words.names, words.bodies, words.steps, lambda node: self.forms.best([node]), self.forms.length
-        )
-        self.derivatives: dict[Hashable, NamedFormulas | None] = {}
-        self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
-        self._above: dict[Node, _Program] = {}
-        # A copy: this lives as long as the listing, so it must not hold it.
-        self._listing = Listing(listing.symbols, listing.assignments)
-        self.known = frozenset((*listing.symbols, *listing.assignments))
-        self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
-        for name, node in listing.assignments.items():
-            if name in words.names:
-                self.places.setdefault(node, words.names[name])
-        if listing.result is not None and words.result is not None:
-            self.places.setdefault(listing.result, words.result)
-        # A number is replaced by the name that has its value only if it has so many digits that the name is
-        # unambiguous.
-        self._standing = {
-            node: place for node, place in self.places.items() if node.args or words.literals.is_long(node)
-        }
-        self.constants = {n for n, whole in words.meaning.items() if not symbols_of([whole])}
-        self.domains = Domains(
-            words.bodies,
-            words.meaning,
-            words.known,
-            lambda node: self.forms.as_written(self.forms.best([node])),
-            words.literals.spellings,
-        )
-
-    def over_names(self, node: Node) -> Node:
-        """Replace the values of the program in a node by their names."""
-        return self.words.literals.opaque(substitute([node], self._standing)[0])
-
-    def above(self, name: Node) -> _Program:
-        """Return the program of the lines above the line of a name."""
-        if name not in self._above:
-            self._above[name] = _Program(self._listing, self.words.above(name))
-        return self._above[name]
-
-    def values_in(self, node: Node) -> dict[Node, Node]:
-        """Return the names of values inside a node, which may itself be one."""
-        return {n: name for n, name in self._standing.items() if n is not node}
-
-    def read(self, node: Node) -> Node | None:
-        """Return a formula of named values, such as an entry, over names; None if it depends on other values."""
-        return self.over_names(node) if self.named_in(node) and self.is_clear(node) else None
-
-    def is_clear(self, node: Node) -> bool:
-        """Tell whether no name in a formula means something else in the program."""
-        return all(s in self.places or s.name not in self._listing for s in symbols_of([node]))
-
-    def shortest(self, forms: Sequence[Node]) -> NamedFormula:
-        """Return the shortest of equal forms over names."""
-        found = self.forms.as_written(self.forms.best(forms))
-        parts = self.forms.spelling, self.known, self.over_names, self.domains, self.words
-        return NamedFormula(found, *parts)
-
-    def named_in(self, node: Node) -> bool:
-        """Tell whether a formula reads a computed value with a name."""
-        return any(n in self._standing and n.args for n in topological([node]))
-
-
-# The programs of the listings that exist, by identity; None for listings that cannot be read by their names.
-_programs: dict[int, _Program | None] = {}
-
-
-def _program(listing: Listing) -> _Program | None:
-    key = id(listing)
-    if key not in _programs:
-        words = name_program(listing)
-        made = None if words is None else _Program(listing, words)
-        finalize(listing, _programs.pop, key, None)
-        _programs[key] = made
-    return _programs[key]
 
 
 def name_derivatives(
@@ -138,7 +40,7 @@ def name_derivatives(
         parts: the derivatives that these formulas contain.
     """
     try:
-        program = _program(listing)
+        program = program_forms(listing)
         if program is None:
             return None
         key = tuple(slopes), tuple(parts.items())
@@ -161,7 +63,7 @@ def name_derivatives(
 
 
 def _name_derivatives(
-    program: _Program, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
+    program: ProgramForms, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
 ) -> NamedFormulas | None:
     lines = Lines(program.words, program.forms, taken={s.name for s in symbols_of([d.y for d in slopes])})
     found = _derived(program, lines, slopes, parts)
@@ -180,7 +82,7 @@ def adjoints(
         parts: the derivatives that ``y`` is or contains.
     """
     try:
-        program = _program(listing)
+        program = program_forms(listing)
         if program is None or any(w not in program.places for w in wrt):
             return ()
         key = (y, *wrt)
@@ -188,12 +90,26 @@ def adjoints(
             place = program.places.get(y)
             if place is None:
                 place = _inlined(program, parts.get(y, Derivative(y, ())), parts) or program.over_names(y)
+            by = [program.places[w] for w in wrt]
             program.adjoints[key] = adjoint_lines(
-                program.words, program.forms, program.domains, place, [program.places[w] for w in wrt]
+                program.words, program.forms, program.domains, place, by, partial(_backward_pass, program)
             )
         return program.adjoints[key]
     except SymgradError:  # the form is not supported, or a number is too long
         return ()
+
+
+def _backward_pass(program: ProgramForms, lines: Lines, bodies: dict[Node, Node]) -> NamedFormulas:
+    """Return the lines of a backward pass in their printed form."""
+    formulas = list(bodies.values())
+    summed = program.step_forms.with_sums(formulas)
+    return min(
+        (
+            _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
+            for some in ([formulas] if summed == formulas else [formulas, summed])
+        ),
+        key=len,
+    )
 
 
 def in_names(
@@ -207,7 +123,7 @@ def in_names(
         derivative: the derivative that the formula is; it is taken between names, so no named constant is folded.
     """
     try:
-        program = _program(listing)
+        program = program_forms(listing)
         if program is None:
             return None
         between = None if derivative is None else _between_names(program, derivative)
@@ -222,7 +138,7 @@ def in_names(
         return None
 
 
-def _between_names(program: _Program, derivative: Derivative) -> Node | None:
+def _between_names(program: ProgramForms, derivative: Derivative) -> Node | None:
     """Return a derivative between the names of a program, as its lines read each other; None if a name is missing."""
     y = program.places.get(derivative.y) or program.read(derivative.y)
     by = [program.places.get(x) for x in derivative.by]
@@ -233,7 +149,7 @@ def _between_names(program: _Program, derivative: Derivative) -> Node | None:
     return named(reduce(derivative_of, variables, whole))
 
 
-def _if_shorter(program: _Program, node: Node, forms: Sequence[Node]) -> NamedFormula | None:
+def _if_shorter(program: ProgramForms, node: Node, forms: Sequence[Node]) -> NamedFormula | None:
     try:
         found = program.shortest(forms) if program.is_clear(node) else None
         plain = one_line(node, program.forms.spelling.numbers)
@@ -250,7 +166,7 @@ def with_constants(listing: Listing, nodes: Sequence[Node]) -> NamedConstants | 
         nodes: the nodes to express over these symbols.
     """
     try:
-        program = _program(listing)
+        program = program_forms(listing)
         if program is None:
             return None
         words, places = program.words, program.places
@@ -285,15 +201,15 @@ def values_in_names(
     """
     listing = Listing({}, dict(values))
     words = name_by_identity(listing, literals)
-    program = None if words is None else _Program(listing, words)
+    program = None if words is None else ProgramForms(listing, words)
     found: list[tuple[Node, str | None]] = []
     for node in nodes:
         named = None if program is None else _if_shorter(program, node, [program.over_names(node)])
         if named is None:
-            found.append((node, one_line(node, literals.spellings)))
+            found.append((node, short_lines(node, spelled=literals.spellings)))
             continue
         (formula,) = substitute([named.formula], named.spelling.literals)
-        found.append((formula, one_line(named.formula) and named.spelling.text(named.formula)))
+        found.append((formula, short_lines(named.formula) and str(named)))
     return found
 
 
@@ -303,7 +219,9 @@ def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str]
     The result is None if its names do not suffice, or further lines are needed.
     """
     found = name_derivatives(listing, slopes)
-    return None if found is None or found.lines else [found.spelling.text(r) for r in found.results]
+    if found is None or found.lines:
+        return None
+    return [replace(found, results=(r,)).text([""]) for r in found.results]
 
 
 def name_solution(
@@ -325,9 +243,9 @@ def name_solution(
         parts: the derivatives that the equations contain.
     """
     try:
-        program = None if listing is None else _program(listing)
+        program = None if listing is None else program_forms(listing)
         if program is None:
-            program = _Program(Listing({}, {}), NamedProgram(Literals(whole=True)))
+            program = ProgramForms(Listing({}, {}), NamedProgram(Literals(whole=True)))
         lines = Lines(program.words, program.forms)
         found = [_inlined(program, Derivative(f, ()), parts) if parts else None for f in equations]
         zero = [g or program.over_names(f) for f, g in zip(equations, found, strict=True)]
@@ -348,22 +266,30 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
     return [(b * h - d * g) / determinant, (c * g - a * h) / determinant]
 
 
-def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
+def _format_result(program: ProgramForms, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     plain, summed = _short_forms(program, lines, results), program.step_forms.with_sums(results)
     return plain if summed == [*results] else min(plain, _short_forms(program, lines, summed), key=len)
 
 
-def _short_forms(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
+def _short_forms(program: ProgramForms, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = choose_bindings(lines, results)
+    return _short_lines(program, lines, shown.results, shown.new)
+
+
+def _short_lines(
+    program: ProgramForms, lines: Lines, results: Sequence[Node], new: Mapping[Node, Node]
+) -> NamedFormulas:
+    """Return results, and lines in evaluation order, in their printed form."""
 
     def short_form(node: Node) -> Node:
         return with_steps(
             [program.forms.as_written(node)],
             program.step_forms.shortest,
+            lambda start: program.forms.as_written(program.forms.best([start])),
         )[0]
 
-    printed = tuple(map(short_form, shown.results))
-    new = {name: short_form(body) for name, body in shown.new.items()}
+    printed = tuple(map(short_form, results))
+    new = {name: short_form(body) for name, body in new.items()}
     table = {**program.words.meaning, **program.words.literals.meaning}
     for name, body in new.items():  # in evaluation order
         table[name] = substitute([body], table)[0]
@@ -381,7 +307,7 @@ def _short_forms(program: _Program, lines: Lines, results: Sequence[Node]) -> Na
 
 
 def _derived(
-    program: _Program, lines: Lines, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
+    program: ProgramForms, lines: Lines, slopes: Sequence[Derivative], parts: Mapping[Node, Derivative]
 ) -> list[Node] | None:
     places = program.places
     if any(n not in places for s in slopes for n in s.by):
@@ -400,7 +326,7 @@ def _derived(
     return [pulled[y, by[0]] if by else y for y, by in placed]
 
 
-def _inlined(program: _Program, slope: Derivative, parts: Mapping[Node, Derivative]) -> Node | None:
+def _inlined(program: ProgramForms, slope: Derivative, parts: Mapping[Node, Derivative]) -> Node | None:
     """Return a derivative over the names of the program, without lines for other derivatives."""
     lines = Lines(program.words, program.forms)
     found = _derived(program, lines, [slope], parts)
@@ -410,7 +336,9 @@ def _inlined(program: _Program, slope: Derivative, parts: Mapping[Node, Derivati
     return None if found is None else program.forms.best(substitute(found, table))
 
 
-def _over_names(program: _Program, lines: Lines, node: Node, parts: Mapping[Node, Derivative]) -> Node | None:
+def _over_names(
+    program: ProgramForms, lines: Lines, node: Node, parts: Mapping[Node, Derivative]
+) -> Node | None:
     """Return a formula over names, with the derivatives that it contains in these names, too."""
     if not program.is_clear(node):
         return None

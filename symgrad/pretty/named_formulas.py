@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from symgrad.autodiff.rows.formulas import reads_row
 from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.lags import carry_names, named_arrays, with_lags
-from symgrad.ir.notation.printer import expression_text, parts_named
+from symgrad.ir.notation.literals import size_text
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.notation.recurrence_definitions import named_parts
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
     letter_for,
     over_names,
+    position_text,
     recurrence_lines,
+    step_formulas,
+    step_places,
     summed,
 )
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -84,6 +90,26 @@ class NamedFormulas:
         """Return the formulas after titles such as ``d/dx = ``, then the lines that they need."""
         return formulas_text(self.spelling, titles, self.results, self.lines, self.known, self.words)
 
+    def groups(self) -> list[NamedLines]:
+        """Return the lines as text."""
+        return _lines_of(self.spelling, self.results, self.lines, self.known, self.words)[1]
+
+
+class NamedLines(NamedTuple):
+    """Lines that stand together: the line of one name, or those of a recurrence.
+
+    Args:
+        names: the symbols that the lines define.
+        lines: the lines, as text or LaTeX.
+        formulas: the formulas of the lines by their left sides; those of steps are over symbols such as h[t-1].
+        of: for a recurrence, the name of the value whose adjoint or tangent each of ``names`` is; None for others.
+    """
+
+    names: Sequence[Node]
+    lines: list[str]
+    formulas: Mapping[str, Sequence[Node]]
+    of: Sequence[str | None] = ()
+
 
 def formulas_text(
     spelling: Notation,
@@ -103,9 +129,20 @@ def formulas_text(
         known: names in use.
         words: the program whose names the formulas read.
     """
-    text = spelling.text
+    shown, groups = _lines_of(spelling, results, lines, known, words)
+    found = [f"{title}{spelling.text(r)}" for title, r in zip(titles, shown, strict=True)]
+    below = [f"  {line}" for group in reversed(groups) for line in group.lines]
+    return "\n".join([*found, *(["where", *below] if below else [])])
 
-    inside: set[str] = set()
+
+def _lines_of(
+    spelling: Notation,
+    results: Sequence[Node],
+    lines: Sequence[tuple[Node, Node]],
+    known: Collection[str],
+    words: NamedProgram | None,
+) -> tuple[Sequence[Node], list[NamedLines]]:
+    text = spelling.text
 
     def loop_lines(
         node: Node,
@@ -116,27 +153,20 @@ def formulas_text(
     ) -> tuple[list[str], list[Node]]:
         letter = letter_for(called.taken)
         terms = [over_names(s, [_terms(s)], [CarryName("")], text, letter)[0] for s in sums]
-        parts = {f: n for f, n in called.formulas(text, letter).items() if n not in inside}
         shown, totals = recurrence_lines(
             node,
             names,
             lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            lambda nodes: parts_named(nodes, {}, called.taken, parts),
+            lambda nodes: named_parts(nodes, called, text, letter, in_sums=bool(sums)),
             letter,
             terms,
         )
-        if sums:
-            inside.update(parts.values())
         return shown, [symbol(Declaration(t, shape=s.shape[1:])) for t, s in zip(totals, sums, strict=True)]
 
-    shown, below = lines_below(
-        results, lines, known, loop_lines, lambda n, body: f"{n.name} = {text(body)}", words
-    )
-    found = [f"{title}{text(r)}" for title, r in zip(titles, shown, strict=True)]
-    return "\n".join([*found, *(["where", *(f"  {line}" for line in below)] if below else [])])
+    return lines_read(results, lines, known, loop_lines, lambda n, body: f"{n.name} = {text(body)}", words)
 
 
-def lines_below(
+def lines_read(
     results: Sequence[Node],
     lines: Sequence[tuple[Node, Node]],
     known: Collection[str],
@@ -146,8 +176,8 @@ def lines_below(
     ],
     line: Callable[[Node, Node], str],
     words: NamedProgram | None = None,
-) -> tuple[Sequence[Node], list[str]]:
-    """Return formulas with names for recurrences, and all lines below them.
+) -> tuple[Sequence[Node], list[NamedLines]]:
+    """Return formulas with names for recurrences, and the lines of all names, each below those that it reads.
 
     Args:
         results: the formulas.
@@ -165,13 +195,16 @@ def lines_below(
     )
     loops = [n for n in topological(roots) if is_recurrence(n)]
     if not loops:
-        return results, [line(name, body) for name, body in lines]
+        return results, [
+            NamedLines([name], [line(name, body)], {name.name: [body]}) for name, body in reversed(lines)
+        ]
     taken = {*known, *(s.name for s in symbols_of(roots)), *(name.name for name, _ in lines)}
     bodies = [] if words is None else [(name.name, body) for name, body in words.bodies.items()]
     called = RecurrenceNames(taken, bodies, {} if words is None else words.steps)
     table: dict[Node, Node] = {}
-    written: dict[Node, list[str]] = {}
-    read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in lines}
+    groups: dict[Node, NamedLines] = {}
+    terms: dict[Node, Sequence[Node]] = {}
+    read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in reversed(lines)}
     sums = _sums_over(loops, topological(roots))
     for node in loops:
         if any(node in some for some in sums.values()):
@@ -191,17 +224,24 @@ def lines_below(
         totals = [apply(t.op, tuple(substitute(t.args, table)), t.params) for t in sums.get(node, {})]
         shown, symbols = loop_lines(changed, places, own, called, totals)
         first, *others = own
-        written[first], read[first] = shown, args
-        for other in others:
-            written[other], read[other] = [], (first,)
-        for ends, total in zip(sums.get(node, {}).values(), symbols, strict=True):
+        read[first] = args
+        defined = [n for n, place in zip(own, places, strict=True) if not place.back]
+        letter, at = letter_for(called.taken), step_places(changed, places)
+        step, _ = step_formulas(changed, places, expression_text, letter)
+        formulas = {f"{places[k].name}[{size_text(p)}]": [args[k]] for k, p in at.starts}
+        formulas |= {f"{places[k].name}[{position_text(letter, p)}]": [step[k]] for k, p in at.after.items()}
+        groups[first] = NamedLines(defined, shown, formulas, [called.value_of(n.name) for n in defined])
+        read.update(dict.fromkeys(others, (first,)))
+        for summing, ends, total in zip(totals, sums.get(node, {}).values(), symbols, strict=True):
             table.update(dict.fromkeys(ends, total))
-            written[total], read[total] = [], (first,)
+            read[total] = (first,)
+            terms[total] = over_names(summing, [_terms(summing)], [CarryName("")], expression_text, letter)
     for name, body in lines:
         (new,) = substitute([body], table)
-        read[name], written[name] = (new,), [line(name, new)]
+        shown = {name.name: [new, *(t for total in topological([new]) for t in terms.get(total, ()))]}
+        read[name], groups[name] = (new,), NamedLines([name], [line(name, new)], shown)
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
-    return substitute(results, table), [line for name in reversed(order) for line in written[name]]
+    return substitute(results, table), [groups[name] for name in order if name in groups]
 
 
 def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[Node, list[Node]]]:
@@ -213,7 +253,7 @@ def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[
             continue
         below = {*topological(node.args)}
         over = next((x for x in reversed(loops) if x in below and x.params[0] == node.params[0]), None)
-        if over is not None and all(x not in below for x in found):
+        if over is not None:
             found.setdefault(over, {})[node] = ends
     return found
 

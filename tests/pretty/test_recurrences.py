@@ -108,7 +108,7 @@ def test_gradients_by_several_variables() -> None:
 
 def test_latex() -> None:
     assert sg.grad(sg.parse(NETWORK)["loss"], "W").latex().splitlines()[1].removesuffix(r" \\") == (
-        r"& \sum_{t = 1}^{T} \left(\bar{h}_{t} \odot \left(1 - h_{t}^{2}\right)\right) h_{t-1}^{\top}"
+        r"& \sum_{t = 1}^{T} t_{1, t} h_{t-1}^{\top}"
     )
 
 

@@ -8,14 +8,18 @@ from dataclasses import dataclass, field, replace
 from symgrad.analysis.explain.by_hand import RuleLine, rule_lines
 from symgrad.analysis.explain.forms import GradientForms
 from symgrad.analysis.explain.naming import Naming, join_texts, naming_of, rule_of
-from symgrad.analysis.explain.noise.dependence import blocking_stops, readers
 from symgrad.analysis.explain.noise.jumps import MovedJump, moved_jumps
+from symgrad.analysis.explain.noise.lines import NoiseLines, noise_lines
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
 from symgrad.analysis.explain.removable_singularities.search import Gap
+from symgrad.analysis.explain.step_gradients import StepCut, step_cuts
+from symgrad.analysis.explain.zero_reasons import ends_of, why_nothing
 from symgrad.autodiff.trace import BackwardTrace, Pullback, ZeroReason, placeholder
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Derivative, Listing, suggest
+from symgrad.ir.notation.lags import loop_of
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.adjoints import Adjoint
@@ -68,6 +72,11 @@ class DerivationStep:
         return not self.step.node.op.pointwise
 
     @property
+    def is_loop(self) -> bool:
+        """Whether the equation is a recurrence, whose derivative is the recurrence back that `produced` reads."""
+        return is_recurrence(self.step.node)
+
+    @property
     def stretches(self) -> bool:
         """Whether the equation broadcasts the argument, so that the pullback sums over axes."""
         return self.step.node.op.pointwise and self.step.target.shape != self.step.node.shape
@@ -92,6 +101,8 @@ class DerivationStep:
         """The forward equation."""
         node, naming = self.step.node, self.naming
         body = naming.body(node)
+        if naming.recurrence_lines(node):
+            return body
         return f"{naming.names[node]} = {body}" if node in naming.names and node.args else body
 
     @property
@@ -144,6 +155,7 @@ class DerivationRecord:
         naming: the names of nodes.
         forms: the gradients, which are simplified on demand.
         listing: the program.
+        value_naming: the names of nodes of ``y`` alone.
     """
 
     y: Node
@@ -158,6 +170,7 @@ class DerivationRecord:
     naming: Naming = field(repr=False)
     forms: GradientForms = field(repr=False)
     listing: Listing | None = field(repr=False)
+    value_naming: Naming = field(repr=False)
 
     @property
     def spelled(self) -> Mapping[Node, str]:
@@ -171,6 +184,20 @@ class DerivationRecord:
         if self.listing is None or not wrt:
             return ()
         return adjoints(self.listing, self.y, wrt, self._parts)
+
+    @property
+    def cuts(self) -> tuple[StepCut, ...]:
+        """What stop_gradients cut in the steps of recurrences."""
+        if not any(n in self.naming.recurrences for n in topological([self.y])):
+            return ()
+        return tuple(step_cuts(self.y, self.value_naming, self.listing))
+
+    def noise_lines(self, name: str) -> NoiseLines | None:
+        """Return the lines that read a random input; None without recurrences."""
+        if self.listing is None or not self.definitions([self.y]):
+            return None
+        source = next(s for s in symbols_of([self.y, *self.listing.symbols.values()]) if s.name == name)
+        return noise_lines(self.y, source, self.adjoints, self.value_naming, self.listing)
 
     def named_slopes(self, *by: Node) -> NamedFormulas | None:
         """Return gradients in the names of the program; None if its names do not suffice."""
@@ -192,6 +219,16 @@ class DerivationRecord:
     @property
     def _parts(self) -> dict[Node, Derivative]:
         return {n: d for n, d in self.naming.derivatives.items() if d.is_simple}
+
+    def definitions(self, nodes: Sequence[Node]) -> list[Sequence[str]]:
+        """Return the lines of each recurrence in formulas, in evaluation order."""
+        return [self.naming.recurrences[n] for n in topological(nodes) if n in self.naming.recurrences]
+
+    @property
+    def definitions_back(self) -> list[Sequence[str]]:
+        """The lines of each recurrence of the backward pass as it was recorded."""
+        known = self.definitions([self.y])
+        return [lines for lines in self.naming.recurrences.values() if lines not in known]
 
     @property
     def told_by_names(self) -> bool:
@@ -278,7 +315,14 @@ def explain(
     naming = naming_of(y, listing, {**({} if listing is None else listing.derivatives), **parts})
     _check(y, wrt, listing, naming)
     trace, forms = _backward(y, wrt, naming)
+    value_naming = naming
+    if naming.recurrences:
+        naming = naming.with_recurrences(
+            [y, *trace.gradients, *(s.contribution for s in trace.steps)], listing
+        )
     random = _random_inputs(y, wrt, listing)
+    if naming.recurrences and (listing is None or listing.source is None):
+        listing = _with_recurrences(y, listing, naming)
     return DerivationRecord(
         y=y,
         wrt=tuple(wrt),
@@ -292,7 +336,18 @@ def explain(
         naming=naming,
         forms=forms,
         listing=listing,
+        value_naming=value_naming,
     )
+
+
+def _with_recurrences(y: Node, listing: Listing | None, naming: Naming) -> Listing:
+    """Return a program without text in which the values of recurrences have names."""
+    order = topological([y])
+    named = {naming.names[n]: n for n in order if n in naming.names and loop_of(n) is not None}
+    listing = Listing({s.name: s for s in symbols_of([y])}, {}) if listing is None else listing
+    known = set(listing.assignments.values())
+    added = {name: n for name, n in named.items() if n not in known and name not in listing}
+    return replace(listing, assignments={**added, **listing.assignments})
 
 
 def noise_in(
@@ -359,46 +414,3 @@ def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> lis
     declared = [] if listing is None else list(listing.symbols.values())
     reached = dict.fromkeys([*declared, *symbols_of([y, *wrt])])
     return [s for s in reached if s.declaration.distribution is not None]
-
-
-def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
-    """Return the reason for a structural zero, as a sentence; None for other gradients."""
-    node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
-    if nothing is None:
-        return None
-    x, name = naming.text(node), naming.text(y)
-    match nothing:
-        case ZeroReason.NO_TANGENT:
-            kind = "an integer" if node.dtype == "int" else "a truth value"
-            return f"{x} is {kind}: there is no direction to move it in"
-        case ZeroReason.DISCONNECTED:
-            return f"{name} does not depend on {x}"
-        case ZeroReason.STOPPED:
-            stops = ends_of(trace, index)
-            edges = "edge is" if len(stops) == 1 else "edges are"
-            inside = join_texts([naming.body(s) for s in stops])
-            return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
-        case ZeroReason.ZERO:
-            flat = [naming.body(n) for n in ends_of(trace, index)]
-            why = f"{x} reaches {name} only through {join_texts(flat)}, where the derivative is zero"
-            return f"every derivative of {name} along the paths to {x} is zero" + (f": {why}" if flat else "")
-
-
-def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
-    """Return the equations at which the derivative with respect to one of wrt ends; none if some of it arrives."""
-    node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
-    if nothing not in (ZeroReason.STOPPED, ZeroReason.ZERO):
-        return []
-    stops = blocking_stops(y, node)[1]
-    return stops if nothing is ZeroReason.STOPPED else [*_flat(y, node), *stops]
-
-
-def _flat(y: Node, target: Node) -> list[Node]:
-    """Return the outermost equations at which derivatives on the way to a node end: jumps and conditions."""
-    stops = {n for n in topological([y]) if "stops" in n.op.facts}
-    order = topological([y], until=stops)
-    above = readers((n for n in order if n not in stops), [target]) - {target}
-    found = [
-        n for n in reversed(order) if n in above and (n.dtype != "real" or "piecewise-constant" in n.op.facts)
-    ]
-    return [n for n in found if not any(n in m.args and m.dtype == "bool" for m in found)]

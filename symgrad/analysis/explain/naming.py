@@ -10,7 +10,10 @@ from symgrad.analysis.explain.limits import NAMED_PARTS, REPEATED_CHARACTERS
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.contractions import spell
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import derivative_texts, expression_text
+from symgrad.ir.notation.recurrence_definitions import recurrence_definitions
+from symgrad.ir.notation.recurrences import is_recurrence, joined_lines
 from symgrad.ir.traverse import topological
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.support.source import Place
@@ -33,12 +36,35 @@ class Naming:
         places: the lines of code that compute nodes, if the program was read from other code.
         derivatives: the nodes that are derivatives of named values; one without a name of its own is named
             ``grad(f, x)``.
+        recurrences: the lines of each recurrence whose values have names.
     """
 
     names: Mapping[Node, str] = field(repr=False)
     numbers: Mapping[Node, str] = field(repr=False, default_factory=dict[Node, str])
     places: Mapping[Node, Place] = field(repr=False, default_factory=dict[Node, Place])
     derivatives: Mapping[Node, Derivative] = field(repr=False, default_factory=dict[Node, Derivative])
+    recurrences: Mapping[Node, Sequence[str]] = field(repr=False, default_factory=dict[Node, Sequence[str]])
+
+    def with_recurrences(self, nodes: Sequence[Node], listing: Listing | None = None) -> Naming:
+        """Return a naming that has names for the values of the recurrences in formulas, too, and their lines.
+
+        Args:
+            nodes: the formulas.
+            listing: the program, which has names within steps.
+        """
+        found = recurrence_definitions(
+            nodes, self.names, listing.steps if listing is not None else {}, self.numbers
+        )
+        if not found.lines:
+            return self
+        return replace(
+            self, names={**found.names, **self.names}, recurrences={**found.lines, **self.recurrences}
+        )
+
+    def recurrence_lines(self, node: Node) -> Sequence[str]:
+        """Return the lines of the recurrence that is a node or computes a named array, if they are known."""
+        loop = node if is_recurrence(node) else loop_of(node) if node in self.names else None
+        return () if loop is None else self.recurrences.get(loop, ())
 
     def lines(self, nodes: Iterable[Node]) -> tuple[Place, ...]:
         """Return the lines of code that compute nodes, each once, in the order of the nodes."""
@@ -57,6 +83,8 @@ class Naming:
 
     def definition(self, node: Node, width: int) -> str:
         """Return the line that defines a named node: a derivative as a call, other nodes as `body` writes them."""
+        if lines := self.recurrence_lines(node):
+            return "\n".join(lines)
         called = node in self.derivatives and not self.is_call(node)
         text = derivative_texts(self.derivatives, self.names)[node] if called else self.body(node, width)
         return f"{self.names[node]} = {text}"
@@ -71,6 +99,15 @@ class Naming:
         """
         if known and node in known:
             return known[node]
+        if self.recurrence_lines(node):
+            return joined_lines(self.recurrences[node]) if is_recurrence(node) else self.names[node]
+        if self.recurrences:
+            named = replace(self, names={**self.names, **(known or {})}).with_recurrences([node])
+            lines = [
+                line for n, some in named.recurrences.items() if n not in self.recurrences for line in some
+            ]
+            if lines:
+                return f"{named.body(node, width)} where {joined_lines(lines)}"
         return expression_text(node, {**self.numbers, **self.abbreviated(node, width), **(known or {})})
 
     def whole(self, node: Node, width: int) -> str | None:
@@ -168,12 +205,11 @@ def naming_of(y: Node, listing: Listing | None, derivatives: Mapping[Node, Deriv
     for n, slope in derivatives.items():
         if n.args and slope.by and all(m in named or m in slopes for m in (slope.y, *slope.by)):
             slopes[n] = slope
-    return Naming(
-        {**derivative_texts(slopes, named), **named},
-        {**literals.spellings, **negated},
-        {} if listing is None else listing.places,
-        slopes,
+    places = listing.places if listing is not None else dict[Node, Place]()
+    found = Naming(
+        {**derivative_texts(slopes, named), **named}, {**literals.spellings, **negated}, places, slopes
     )
+    return found.with_recurrences([y], listing)
 
 
 def _unsigned(node: Node) -> Node:

@@ -15,6 +15,7 @@ from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.explain.product_of_gradients import ByParts, by_parts
 from symgrad.analysis.explain.removable_singularities.search import Gap
+from symgrad.analysis.explain.step_gradients import StepCut
 from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.handles.construction import parts_of
@@ -49,6 +50,7 @@ class Derivation(Reported):
             along value edges, ``.reason`` in a sentence, ``.witness``.
         gaps: points at which the value or a gradient is undefined (0/0, oo - oo), but has a limit.
         jumps: jumps that a random input crosses and a parameter moves; they add a term to the gradient of the mean.
+        cuts: what stop_gradients cut in the steps of recurrences: the values to which no gradient passes, and where.
         notes: sentences that say where simplification made the domain larger.
     """
 
@@ -120,6 +122,18 @@ class Derivation(Reported):
             replace(j, terms={n: None if t is None else self._exprs([t])[0] for n, t in j.terms.items()})
             for j in self._record.jumps
         )
+
+    @property
+    def cuts(self) -> tuple[StepCut, ...]:
+        r"""What stop_gradients cut in the steps of recurrences, each with a ``headline`` and a ``reason``.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("w : real\nh[0] = 1\nh[t] = tanh(w*stop_gradient(h[t-1])) for t in 1..9\ny = h[9]")
+            >>> print(*sg.explain(p["y"], "w").cuts)
+            no gradient passes from step t to step t-1: h[t-1] stands only inside ...
+        """
+        return self._record.cuts
 
     @property
     def notes(self) -> tuple[str, ...]:

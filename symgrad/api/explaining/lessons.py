@@ -17,8 +17,9 @@ from symgrad.api.claims.verify import equal, verify
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import names_in
 from symgrad.autodiff.vjp import pull_back
-from symgrad.frontend.text import parse_expression
+from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import Node, as_node, size_leaf
+from symgrad.ir.listing import Listing
 from symgrad.ir.size_substitution import size_names
 from symgrad.ir.traverse import substitute, topological
 from symgrad.support.errors import Cure, ShapeError, SymgradError, TruthValueError, UsageError
@@ -26,6 +27,8 @@ from symgrad.verification.verdict import Verdict
 
 _SECONDS = 5.0  # time limit of one comparison
 _LINES = 1000  # most lines of a student
+_STEP = re.compile(r"\w+\[[^]]*\] = ")
+_RANGE = re.compile(r" (?:for \w+ in \S+|until .*)$")
 _MEMBER = re.compile(r"(?<![=<>!])=(?!=)")
 
 
@@ -46,8 +49,13 @@ class DerivationLine:
     symbol: Node | None = field(repr=False)
     of: Node | None = field(repr=False)
 
+    @property
+    def is_loop(self) -> bool:
+        """Whether these are the lines of a recurrence."""
+        return self.formula.startswith(f"{self.name.partition(',')[0]}[")
+
     def __str__(self) -> str:
-        return f"{self.name} = {self.formula}"
+        return self.formula if self.is_loop else f"{self.name} = {self.formula}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,8 @@ class Lesson:
 
     def __init__(self, record: DerivationRecord, y: Expr) -> None:
         self._record, self._y = record, y
+        self._loops: list[str] = []
+        """The lines of the recurrences of the backward pass: formulas below them read their values."""
         self.lines = tuple(self._named() if record.told_by_names else self._unnamed())
         if not self.lines and record.y in record.wrt:
             raise UsageError(
@@ -152,6 +162,15 @@ class Lesson:
         by_name = {text: node for node, text in names.items()}
         whole: dict[Node, Node] = dict(by_name_symbols(self._record, by_name))
         for a in adjoints:
+            if a.body is None:
+                self._loops += a.formula.split("\n")
+                of = [by_name[name] for name in (a.of or "").split(", ") if name in by_name]
+                values = self._with_loops("", self._names()).assignments
+                first = a.name.partition(",")[0]
+                yield DerivationLine(
+                    a.name, a.formula, self._rules(of[0] if of else None), values[first], None, None
+                )
+                continue
             of = by_name.get(a.of or "")
             node = substitute([a.body], whole)[0]
             if of is not None and a.of is not None:
@@ -204,13 +223,14 @@ class Lesson:
         if program is not None:
             shown += [f"  {s.declaration}" for s in program.symbols.values()]
             reached = set(topological([record.y]))
-            shown += [
-                f"  {name} = {record.naming.body(node, 500)}"
-                for name, node in program.assignments.items()
+            defined = [
+                record.naming.definition(node, 500)
+                for node in program.assignments.values()
                 if node in reached and node in names
             ]
+            shown += [f"  {line}" for text in dict.fromkeys(defined) for line in text.split("\n")]
         shown += ["", "from the output back", ""]
-        shown += [f"  {line}" for line in self.lines[:-1]]
+        shown += [f"  {part}" for line in self.lines[:-1] for part in str(line).split("\n")]
         return "\n".join([*shown, f"  {self.last.name} = ?"])
 
     def judged(self, answer: str) -> Verdict:
@@ -220,7 +240,7 @@ class Lesson:
             SymgradError: if the answer cannot be read.
         """
         _, formulas = _sides(answer)
-        node = parse_expression(formulas[-1], self._own_symbols(), "the answer")
+        node = self._formula(formulas[-1], self._own_symbols(), "the answer")
         return self._compare(node, self.last)
 
     def next_step(self, lines: str | Sequence[str]) -> NextStep:
@@ -231,12 +251,21 @@ class Lesson:
         known = self._own_symbols()
         reached: dict[int, None] = {}
         remarks: list[str] = []
+        steps: list[str] = []
         for number, row in enumerate(rows, 1):
             text = row.partition("#")[0].strip()
             if not text:
                 continue
+            if steps or _STEP.match(text):
+                steps.append(text)
+                if _RANGE.search(text):
+                    wrong = self._check_steps("\n".join(steps), number, reached, remarks)
+                    if wrong is not None:
+                        return NextStep(None, self._of(reached), wrong, tuple(remarks))
+                    steps = []
+                continue
             left, formulas = _sides(text)
-            nodes = [parse_expression("\n" * (number - 1) + f, known, "the lines so far") for f in formulas]
+            nodes = [self._formula("\n" * (number - 1) + f, known, "the lines so far") for f in formulas]
             k = None if left is None else self._line_named(left)
             value = None if left is None else names_in(self._y).get(left)
             if k is None and left is not None and value is not None:
@@ -269,6 +298,24 @@ class Lesson:
         k = self._after(reached)
         return NextStep(None if k is None else self.lines[k], self._of(reached), None, tuple(remarks))
 
+    def _check_steps(
+        self, text: str, number: int, reached: dict[int, None], remarks: list[str]
+    ) -> WrongLine | None:
+        """Compare a recurrence of a student, which ends at a line, with those of the derivation."""
+        known = self._names()
+        own = parse_program(text, "the lines so far", known).assignments
+        values = self._with_loops("", known).assignments
+        for k, line in enumerate(self.lines):
+            shared = own.keys() & {*line.name.split(", ")}
+            for name in shared if line.is_loop else ():
+                verdict = _equal(own[name], values[name])
+                if verdict.status == "refuted":
+                    return WrongLine(number, text, line, verdict)
+                if verdict.status == "undecided":
+                    remarks.append(f"line {number} could not be decided: {verdict.why}")
+                reached[k] = None
+        return None
+
     def _of(self, reached: Mapping[int, None]) -> tuple[DerivationLine, ...]:
         return tuple(self.lines[k] for k in sorted(reached))
 
@@ -284,10 +331,23 @@ class Lesson:
 
     def _own_symbols(self) -> dict[str, Node]:
         """Return all names that a line may use: names of the program, of its sizes, and of the derivation."""
-        known = names_in(self._y)
-        sizes = {n: size_leaf(n) for n in size_names([self._y.node, *known.values()])}
         lines = {line.name: line.node for line in self.lines if line.symbol is not None}
-        return {**sizes, **lines, **known}
+        return {**lines, **self._names()}
+
+    def _names(self) -> dict[str, Node]:
+        """Return the names of the program and of its sizes."""
+        known = names_in(self._y)
+        return {**{n: size_leaf(n) for n in size_names([self._y.node, *known.values()])}, **known}
+
+    def _formula(self, text: str, known: Mapping[str, Node], name: str) -> Node:
+        """Return a formula that reads the values of recurrences of the backward pass, too."""
+        if not self._loops:
+            return parse_expression(text, known, name)
+        found = self._with_loops(text, known).result
+        return parse_expression(text, known, name) if found is None else found
+
+    def _with_loops(self, text: str, known: Mapping[str, Node]) -> Listing:
+        return parse_program("\n".join([*self._loops, text.lstrip("\n")]), "the derivation", known)
 
     def _line_named(self, left: str) -> int | None:
         """Return the line of the derivation with a left side such as mu_bar, dloss/dmu, dmu."""
@@ -344,7 +404,7 @@ def _check_definition(number: int, name: str, value: Node, formula: Node) -> Non
 def by_name_symbols(record: DerivationRecord, by_name: Mapping[str, Node]) -> Iterator[tuple[Node, Node]]:
     """Yield the symbols in adjoints with their values."""
     for a in record.adjoints:
-        for n in topological([a.body]):
+        for n in topological([] if a.body is None else [a.body]):
             if not n.args and n.op.name == "symbol" and n.name in by_name and by_name[n.name] is not n:
                 yield n, by_name[n.name]
 

@@ -8,9 +8,11 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import number_texts
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.pretty.forms.numbers import Literals
+from symgrad.printing.latex.definitions import recurrence_maths
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import latex_name
 from symgrad.report.blocks import Block, Items, Literal, MathLines, Maths, Paragraph, prose
@@ -54,7 +56,12 @@ def program_blocks(
         assigned = {s: n for s, n in listing.assignments.items() if n in below and n.op is not SYMBOL}
     spelled = number_texts(outputs)
     in_formulas = _names_in_formulas(names, listing)
-    rows = [_line(name, node, in_formulas, spelled) for name, node in list(assigned.items())[:_LINES]]
+    loops = recurrence_maths(nodes, {**spelled, **in_formulas}, listing)
+    rows: list[Maths] = []
+    for name, node in list(assigned.items())[:_LINES]:
+        line = loops.get(loop_of(node) or node) or _line(name, node, in_formulas, spelled)
+        if line not in rows:  # a recurrence has several names
+            rows.append(line)
     rows += [Maths(_text(n, spelled), f"& {latex(n, spelled)}") for n in nodes if n not in names]
     rows += more
     blocks = input_items(nodes)

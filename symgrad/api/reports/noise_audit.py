@@ -16,7 +16,7 @@ from symgrad.api.handles.inputs import number_texts
 from symgrad.api.reports.maths import program_blocks
 from symgrad.ir.graph import Node
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.reports.steps import noise_blocks, steps_block
+from symgrad.printing.reports.steps import cut_blocks, noise_blocks, steps_block
 from symgrad.printing.texts.audit import AGAINST
 from symgrad.printing.texts.derivation import derivation_svg, title_text
 from symgrad.report.blocks import (
@@ -49,6 +49,7 @@ def audit_report(audit: Audit) -> Report:
         for w, g in zip(wrt, gradients, strict=True)
     ]
     blocks: list[Block] = [*program_blocks(joined_listing(y.listings), [y], rows)]
+    blocks += cut_blocks(d)
     if not audit:
         blocks.append(Banner("No random input", "good", prose("The gradient has neither bias nor variance.")))
     for name, each in audit.items():

@@ -11,19 +11,23 @@ from itertools import chain, count
 from typing import NamedTuple
 
 from symgrad.ir.body import Body
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.notation.lags import Lags, carry_names, lags_of, named_arrays
+from symgrad.ir.notation.literals import size_text
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
+    names_in_step,
     over_names,
     pack_names,
     recurrence_of,
     rows_read,
+    step_places,
     values_computed,
 )
 from symgrad.ir.sizes import Shape, Size, size_sum
-from symgrad.ir.traverse import substitute
+from symgrad.ir.traverse import substitute, topological, with_args
+from symgrad.ir.types import Declaration
 
 
 class _Loop(NamedTuple):
@@ -54,6 +58,25 @@ class ValueName(NamedTuple):
     place: Node
 
 
+class NamedStep(NamedTuple):
+    """The lines of one step, each by its left side: a name within the step, or a value, h[t].
+
+    Args:
+        before: for each name of values, the symbol of the value of the step before, h[t-1]; earlier values of a longer
+            memory by their own text, F[t-2].
+        lines: the formulas, over symbols of this kind and those named by the other left sides.
+        values: the left sides of the values that the step computes, by name.
+        whole: the same formulas over values of the step before, rows and operands only.
+        span: the range of the steps: t in 1..T.
+    """
+
+    before: dict[str, Node]
+    lines: dict[str, Node]
+    values: dict[str, str]
+    whole: dict[str, Node]
+    span: str
+
+
 class RecurrenceNames:
     """The names of the recurrences of a text.
 
@@ -77,6 +100,9 @@ class RecurrenceNames:
         }
         taken.update(name for named in self._steps.values() for name in named)
         self._named: list[tuple[Node, Sequence[CarryName]]] = []
+        self._derived: dict[str, str] = {}
+        self.arrays: set[str] = set()
+        """Names of parts that sums read, which are arrays: S[t]."""
         found: dict[Node, dict[int, CarryName]] = {}
         for name, node in bodies:
             carry, lags = recurrence_of(node), lags_of(node)
@@ -149,20 +175,65 @@ class RecurrenceNames:
             opposite = {
                 x: None for x in self._loops.values() if (x.length, x.reverse) == (length, 1 - reverse)
             }
-            loops = opposite if len(opposite) == 1 else {}
+            starting = {s.name for s in topological(node.args[: len(shapes)]) if s.op is SYMBOL}
+            starting |= {names[n] for n in topological(node.args[: len(shapes)]) if n in names}
+            ends = {x: None for x in opposite if not starting.isdisjoint(x.names)}
+            loops = opposite if len(opposite) == 1 else ends if len(ends) == 1 else {}
         for loop in loops:
             carries = loop.named_as(shapes, read)
             if carries is not None:
-                suffix = "dot" if reverse == loop.reverse else "bar"
-                possible.append([f"{name}_{suffix}" for name in carries])
+                possible.append(self._derivatives(carries, "dot" if reverse == loop.reverse else "bar"))
         if possible:
-            best = next((p for p in possible if self.taken.isdisjoint(p)), possible[0])
-            return [[name] for name in best]
-        suffix = "bar" if reverse else "dot"
-        over = [f"{name}_{suffix}" for name in dict.fromkeys(read)]
+            free = [p for p in possible if self.taken.isdisjoint(p)] or possible[:1]
+            return [[name] for name in min(free, key=lambda names: self._order(names[0]))]
+        over = self._derivatives(list(dict.fromkeys(read)), "bar" if reverse else "dot")
         if len(over) == len(shapes):
             return [[name] for name in over]
         return [over[:1] or ("abcdpqrs" if reverse else "hgqrsuvw")] * len(shapes)
+
+    def _derivatives(self, names: Sequence[str], suffix: str) -> list[str]:
+        """Return the names of adjoints or tangents."""
+        found = [f"{name}_{suffix}" for name in names]
+        self._derived.update(zip(found, names, strict=True))
+        return found
+
+    def _order(self, name: str) -> int:
+        """Return how often the values of a recurrence of the program were differentiated for those of a name."""
+        order = 0
+        while name in self._derived:
+            name, order = self._derived[name], order + 1
+        return order
+
+    def value_of(self, name: str) -> str | None:
+        """Return the value whose adjoint or tangent a name stands for; None for other names."""
+        return self._derived.get(name)
+
+    def step_of(self, name: str, text: Callable[[Node], str], letter: str) -> NamedStep | None:
+        """Return the step that computes the values of a name; None for other names.
+
+        Args:
+            name: the name.
+            text: a function that returns an array as text.
+            letter: the name of the position.
+        """
+        for node, names in self._named:
+            if name not in [n.name for n in names]:
+                continue
+            symbols = names_in_step(node, names, text, letter)
+            pairs = list(zip(node.params[-1].carries, names, strict=True))
+            parts = self._steps.get(node.params[-1], {})
+            formulas = over_names(node, list(parts.values()), names, text, letter)
+            places = values_computed(node, names, text, letter)
+            lines = dict(zip(parts, formulas, strict=True)) | {s.name: f for f, s in places.items()}
+            marks = {f: symbol(Declaration(left, shape=f.shape)) for left, f in lines.items() if f.args}
+            return NamedStep(
+                {symbols[c].name if n.back else n.name: symbols[c] for c, n in pairs},
+                {left: with_args(f, substitute(f.args, marks)) for left, f in lines.items()},
+                {s.name.partition("[")[0]: s.name for s in places.values()},
+                lines,
+                "{} in {}..{}".format(letter, *map(size_text, step_places(node, names).ends)),
+            )
+        return None
 
 
 class NamedRecurrences(NamedTuple):

@@ -62,7 +62,8 @@ def rows_read(node: Node) -> list[Node]:
     """Return the arrays whose rows the steps of a recurrence read: those that need a name."""
     body: Body = node.params[-1]
     first = len(body.carries)
-    return [sliced_rows(x)[0] for x in node.args[first : first + len(body.rows)] if not _counts_rows(x)]
+    rows = node.args[first : first + len(body.rows)]
+    return [sliced_rows(x)[0] for x in rows if _first_count(x) is None]
 
 
 def recurrence_lines(
@@ -83,32 +84,77 @@ def recurrence_lines(
         letter: the name of the position.
         sums: what is summed over the steps, over names of values and rows.
     """
-    reverse = node.params[1]
     places = step_places(node, names)
     found = [f"{names[k].name}[{size_text(at)}] = {text(node.args[k], {})}" for k, at in places.starts]
-    step, condition = step_formulas(node, names, lambda x: text(x, {}), letter)
-    shown = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.after.items()}
-    # A part that is the value of a carry is read under its name.
-    called = {formula: place for place, formula in [*shown.items()][::-1]}
-    known = dict(parts([*shown.values(), *sums]))
-    outside = {*topological(sums, until=known)}
-    for n, name in known.items():
-        known[n] = called.get(n) or (f"{name}[{letter}]" if n in outside else name)
+    step = formulas_with_parts(node, names, lambda x: text(x, {}), parts, letter, sums)
+    known = step.parts
     lines = [
         f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
     ]
-    lines += [f"{place} = {text(r, known)}" for place, r in shown.items() if known.get(r) != place]
+    lines += [f"{place} = {text(r, known)}" for place, r in step.values.items() if known.get(r) != place]
     first, end = map(size_text, places.ends)
-    span = f"for {letter} in {end}..{first}" if reverse else f"for {letter} in {first}..{end}"
-    if condition is not None:
-        span = f"until {text(condition, {})}, at most {size_text(places.length)}"
+    span = f"for {letter} in {end}..{first}" if node.params[1] else f"for {letter} in {first}..{end}"
+    if step.condition is not None:
+        span = f"until {text(step.condition, {})}, at most {size_text(places.length)}"
     line = f"{'; '.join(lines)} {span}"
     found.append(line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}")
     return found, [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
 
 
+class StepFormulas(NamedTuple):
+    """The formulas of a step.
+
+    Args:
+        parts: formulas that are parts of others, in order, each with its left side: S, or S[t].
+        values: the formulas of the values that the step computes, by their left sides.
+        condition: the condition with which all values stay; None without one.
+    """
+
+    parts: dict[Node, str]
+    values: dict[str, Node]
+    condition: Node | None
+
+
+def formulas_with_parts(
+    node: Node,
+    names: Sequence[CarryName],
+    text: Callable[[Node], str],
+    parts: Callable[[Sequence[Node]], Mapping[Node, str]],
+    letter: str,
+    sums: Sequence[Node] = (),
+) -> StepFormulas:
+    """Return the formulas of a step with names for parts, as `recurrence_lines` has them.
+
+    Args:
+        node: the recurrence.
+        names: the names of its carries.
+        text: a function that returns an array as text.
+        parts: as for `recurrence_lines`, like the others.
+        letter: the name of the position.
+        sums: what is summed over the steps.
+    """
+    step, condition = step_formulas(node, names, text, letter)
+    places = step_places(node, names).after
+    values = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.items()}
+    # A part that is the value of a carry is read under its name.
+    called = {formula: place for place, formula in [*values.items()][::-1]}
+    known = dict(parts([*values.values(), *sums]))
+    outside = {*topological(sums, until=known)}
+    if any(n.dtype == "bool" for n in outside & known.keys()):  # an array has no truth values
+        known = {n: name for n, name in known.items() if n.dtype != "bool"}
+        outside = {*topological(sums, until=known)}
+    for n, name in known.items():
+        known[n] = called.get(n) or (f"{name}[{letter}]" if n in outside else name)
+    return StepFormulas(known, values, condition)
+
+
 _LINE = 100  # characters of a line with several definitions
 _BREAK = "; \\\n    "
+
+
+def joined_lines(lines: Iterable[str]) -> str:
+    """Return the lines of a recurrence in one line."""
+    return "; ".join(lines).replace(_BREAK, "; ")
 
 
 class StepPlaces(NamedTuple):
@@ -147,7 +193,7 @@ def _first_step(node: Node, names: Sequence[CarryName]) -> int:
     """Return the position of the first step: the first number, if the steps read their position."""
     _, reverse, body = node.params
     rows = node.args[len(body.carries) :][: len(body.rows)]
-    counted = next((_first_count(x) for x in rows if _counts_rows(x)), None)
+    counted = next((first for x in rows if (first := _first_count(x)) is not None), None)
     if reverse:
         return 1
     return 1 + min(name.first for name in names) if counted is None else counted
@@ -242,15 +288,17 @@ def names_in_step(
         before = name.back if reverse else name.first - start - name.back - 1 + ahead
         values[carry] = marked(f"{name.name}[{position_text(letter, before)}]", carry)
     for row, x in zip(body.rows, given[:rows], strict=True):
-        if _counts_rows(x):
-            first = _first_count(x) + ahead - start
+        counted = _first_count(x)
+        if counted is not None:
+            first = counted + ahead - start
             values[OPS["add"](row, as_node(1 - first))] = t
             values[row] = t if first == 1 else OPS["add"](t, number(first - 1))
         else:
             base, at = sliced_rows(x)
-            values[row] = marked(
-                f"{text(base)}[{position_text(letter, size_sum([at, ahead - start - 1]))}]", row
-            )
+            array = text(base)
+            array = array if array.isidentifier() else f"({array})"
+            place = position_text(letter, size_sum([at, ahead - start - 1]))
+            values[row] = marked(f"{array}[{place}]", row)
     return values | dict(zip(body.operands, given[rows:], strict=True))
 
 
@@ -303,12 +351,11 @@ def sliced_rows(x: Node) -> tuple[Node, Size]:
     return x, 0
 
 
-def _counts_rows(x: Node) -> bool:
-    """Tell whether rows are consecutive whole numbers."""
-    if x.op.name == "add" and x.args[1].is_number() and x.args[1].dtype == "int":
-        x = x.args[0]
-    return x.op.name == "iota"
-
-
-def _first_count(x: Node) -> int:
-    return int(x.args[1].value) if x.op.name == "add" else 0
+def _first_count(x: Node) -> int | None:
+    """Return the first of rows that are consecutive whole numbers; None for other rows."""
+    if x.op.name == "iota":
+        return 0
+    if x.op.name == "add" and any(a.op.name == "iota" for a in x.args):
+        (first,) = (a for a in x.args if a.op.name != "iota") if x.args[0] is not x.args[1] else (x,)
+        return int(first.value) if first.is_number() and first.dtype == "int" else None
+    return None

@@ -19,8 +19,8 @@ from symgrad.ir.notation.arrays import (
     write_slice,
     write_unslice,
 )
-from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
-from symgrad.ir.sizes import Shape, Size, size_product, size_sum
+from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length, slice_start
+from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
 from symgrad.ops.record import facts, joint, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError
@@ -243,7 +243,30 @@ def unbroadcast(x: Node, whole: Shape, shape: Shape) -> Node:
 def slice_axes(x: Node, triples: Sequence[Triple]) -> Node:
     """Return a basic slice, with one (start, stop, step) per axis; x itself if the slice is all of x."""
     normal = tuple(_normal(t, size) for t, size in zip(triples, x.shape, strict=True))
-    return x if all(t == WHOLE for t in normal) else slice_of(x, params=(normal,))
+    if all(t == WHOLE for t in normal):
+        return x
+    return _of_few_rows(x, normal) or slice_of(x, params=(normal,))
+
+
+def _of_few_rows(x: Node, triples: Sequence[Triple]) -> Node | None:
+    """Return a slice of an array of zeros with other rows, if the slice has all of these or none."""
+    (_, _, step), *others = triples
+    if x.op.name != "unslice" or step != 1 or any(t != WHOLE for t in others):
+        return None
+    (_, _, one), *beside = x.params[0]
+    if one != 1 or any(t != WHOLE for t in beside):
+        return None
+    rows, shape = x.args[0], (slice_length(x.shape[0], triples[0]), *x.shape[1:])
+    begin, before = (slice_start(n, t) for n, t in ((x.shape[0], x.params[0][0]), (x.shape[0], triples[0])))
+    at = _less(begin, before)
+    end = size_sum([at, rows.shape[0]])
+    if nonnegative(at) and nonnegative(_less(shape[0], end)):
+        return unslice(rows, params=((_normal((at, end, 1), shape[0]), *others), shape))
+    return full(as_node(0), shape) if nonnegative(_less(0, end)) or nonnegative(_less(at, shape[0])) else None
+
+
+def _less(a: Size, b: Size) -> Size:
+    return size_sum([a, size_product([-1, b])])
 
 
 def slice_rows(x: Node, start: Size | None, stop: Size | None) -> Node:

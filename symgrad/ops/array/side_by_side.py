@@ -10,6 +10,7 @@ import numpy as np
 
 from symgrad.ir.body import unpack_values
 from symgrad.ir.graph import Node, Op, as_node
+from symgrad.ir.notation.literals import ATOM, separated
 from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ops.array.along import objects
 from symgrad.ops.array.layout import concatenate, full, only, shaped, slice_axes
@@ -75,6 +76,7 @@ pack: Op = joint(
     total="always",
     native=_pack_native,
     cost=0,
+    written=lambda node, _names: (["(", *separated(node.args), ")"], ATOM),
     source=None,
     facts=facts("linear"),
 )

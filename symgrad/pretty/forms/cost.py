@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import expression_text, in_parentheses, parts_of
+from symgrad.ir.notation.recurrences import recurrence_of
+from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add
 from symgrad.support.traversal import postorder
 
@@ -89,7 +91,9 @@ class Measure:
     def _by_parts(self, node: Node) -> _Written:
         parts, precedence = parts_of(node)
         if not node.op.pointwise:  # in this notation texts run together: `A.T` is one name
-            parts = [expression_text(node)]
+            # Recurrences have lines of their own, so only their names are in the text.
+            loops = {n: "h_bar" for n in topological([node]) if recurrence_of(n) is not None}
+            parts = [expression_text(node, loops)]
         length = cost = 0
         signs = [
             0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 from symgrad.autodiff.recurrences import StepArrays, recur
 from symgrad.autodiff.rows.formulas import Rows, row_at, row_symbol, summand
@@ -12,9 +13,9 @@ from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import CarryName, is_recurrence, names_in_step, recurrence_of, summed
 from symgrad.ir.sizes import Size
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import signed_terms, substitute, topological
 from symgrad.ir.types import Declaration
-from symgrad.ops.scalar.arith import neg
+from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
 from symgrad.pretty.limits import STEP_CHARACTERS
@@ -166,10 +167,16 @@ def _length(formulas: Sequence[Node]) -> int:
 
 
 def _sum_in_steps(total: Node, length: Size) -> Node | None:
-    """Return a sum over the first axis of arrays as the last value of a recurrence; None if it is no such sum."""
+    """Return a sum over the first axis of arrays as the last value of a recurrence, which may have other terms, too.
+
+    The result is None if it is no such sum.
+    """
     terms = summand(total, length)
     if terms is None:
-        return None
+        parts = [neg(term) if sign < 0 else term for sign, term in signed_terms(total)]
+        sums = [part for part in parts if summand(part, length) is not None]
+        found = _sum_in_steps(reduce(add, sums), length) if 1 < len(sums) < len(parts) else None
+        return found and reduce(add, (p for p in parts if p not in sums), found)
     rows = Rows(length, 1, {})
     before = bound_symbol("sum", 0, 1, total.shape)
     (values,) = recur([as_node(0)], [before], [before + rows.of(terms)], rows.arrays, length)

@@ -386,6 +386,7 @@ ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "inv": _inv,
     "iota": _iota,
     "one_hot": _one_hot,
+    "pack": lambda node, texts: (rf"\left({', '.join(texts[a][0] for a in node.args)}\right)", ATOM),
     "reshape": _reshape,
     "scatter_add": _transpose_of(r"scatter\_add"),
     "slice": _slice,

@@ -170,14 +170,11 @@ def latex_lines(
                 written.update(dict.fromkeys(ends, (total, MUL)))
                 written.opaque.update(ends)
                 continue
-            lines += recurrence_rows(
-                n,
-                carry_names(own[n], some),
-                glyphs,
-                lambda x: written[x][0],
-                step,
-                letter,
+            names_of_carries = carry_names(own[n], some)
+            rows_of_steps, _ = recurrence_rows(
+                n, names_of_carries, lambda _: glyphs, lambda x: written[x][0], step, letter
             )
+            lines += rows_of_steps
             for array, name in zip(named_arrays(n, some), own[n], strict=True):
                 written[array] = (with_accent(glyphs.name(name)), ATOM)
                 written.opaque.add(array)

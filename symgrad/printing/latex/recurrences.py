@@ -2,15 +2,16 @@ r"""Recurrences as rows of an ``aligned`` environment: h_{0} &= 1, and h_{t} &= 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.literals import ATOM
+from symgrad.ir.notation.recurrence_definitions import named_parts
+from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
+    formulas_with_parts,
     over_names,
-    position_text,
-    step_formulas,
     step_places,
     summed,
 )
@@ -31,13 +32,15 @@ class _RowNames:
 
     def __init__(self, text: Callable[[Node], str]) -> None:
         self._text = text
+        self._marks: dict[Node, str] = {}
         self._texts: dict[str, str] = {}
 
     def add(self, x: Node) -> str:
-        """Return the mark of an array, as its name."""
-        mark = f"x{len(self._texts)}"
-        self._texts[mark] = self._text(x)
-        return mark
+        """Return the name of an array, or a mark that stands for it."""
+        if x not in self._marks:
+            mark = self._marks[x] = x.name if x.op is SYMBOL else f"__rows{len(self._marks)}"
+            self._texts[mark] = self._text(x)
+        return self._marks[x]
 
     def spelled(self, formulas: Sequence[Node], glyphs: Glyphs) -> dict[Node, Written]:
         """Return the LaTeX of values and rows in formulas of a step."""
@@ -56,56 +59,97 @@ def sum_over_steps(node: Node, glyphs: Glyphs, text: Callable[[Node], str], step
 
     Args:
         node: the recurrence.
-        glyphs: as for `recurrence_rows`, like the others.
+        glyphs: the glyphs of names and sizes.
         text: a function that returns an array of rows as LaTeX.
         step: a function that returns the terms as LaTeX, without parts.
         letter: the name of the position.
     """
-    terms, names, arrays = summed(node), [CarryName("")], _RowNames(text)
-    assert terms is not None
-    (formula,) = over_names(node, [terms], names, arrays.add, letter)
-    first, last = map(glyphs.size, step_places(node, names).ends)
+    arrays = _RowNames(text)
+    formula = terms_of(node, arrays.add, letter)
     _, result = step(formula, arrays.spelled([formula], glyphs))
-    inside = rf"\left({result}\right)" if formula.op.name in ("add", "neg") else result
+    return _sum(node, formula, result, glyphs, letter)
+
+
+def _sum(node: Node, terms: Node, text: str, glyphs: Glyphs, letter: str) -> str:
+    first, last = map(glyphs.size, step_places(node, [CarryName("")]).ends)
+    inside = rf"\left({text}\right)" if terms.op.name in ("add", "neg") else text
     return rf"\sum_{{{letter} = {first}}}^{{{last}}} {inside}"
+
+
+def terms_of(node: Node, text: Callable[[Node], str], letter: str) -> Node:
+    """Return the terms of a recurrence that sums, over names of values and rows.
+
+    Args:
+        node: the recurrence.
+        text: a function that returns an array as text.
+        letter: the name of the position.
+    """
+    terms = summed(node)
+    assert terms is not None
+    return over_names(node, [terms], [CarryName("")], text, letter)[0]
 
 
 def recurrence_rows(
     node: Node,
     names: Sequence[CarryName],
-    glyphs: Glyphs,
+    glyphs: Callable[[Iterable[str]], Glyphs],
     text: Callable[[Node], str],
     step: _Step,
     letter: str,
-) -> list[str]:
-    """Return the rows of a recurrence.
+    called: RecurrenceNames | None = None,
+    sums: Sequence[Node] = (),
+) -> tuple[list[str], list[str]]:
+    """Return the rows of a recurrence, and sums over its steps.
 
     Args:
         node: the recurrence.
         names: the names of its carries.
-        glyphs: the glyphs of names and sizes.
+        glyphs: a function that returns the glyphs of names and sizes, given names of parts.
         text: a function that returns a first value or an array of rows as LaTeX.
         step: a function that returns a formula of the step as LaTeX, given the texts of values and rows, with the rows
             of its parts.
         letter: the name of the position.
+        called: the names that parts have, also in the text; None if ``step`` gives names to parts.
+        sums: recurrences that sum over the steps.
     """
-    places = step_places(node, names)
     arrays = _RowNames(text)
-    formulas, condition = step_formulas(node, names, arrays.add, letter)
-    spelled = arrays.spelled([*formulas, *([condition] if condition is not None else [])], glyphs)
+    terms = [terms_of(s, arrays.add, letter) for s in sums]
 
-    def entry(k: int, place: str) -> str:
-        return entry_text(with_accent(glyphs.name(names[k].name)), place)
+    def parts(formulas: Sequence[Node]) -> Mapping[Node, str]:
+        if called is None:
+            return {}
+        named = named_parts(formulas, called, arrays.add, letter, in_sums=True)
+        return {f: name for f, name in named.items() if f.dtype != "bool"}
 
-    rows = [f"{entry(k, glyphs.size(at))} &= {text(node.args[k])}" for k, at in places.starts]
-    for k, at in places.after.items():
-        parts, result = step(formulas[k], spelled)
-        rows += [*parts, f"{entry(k, position_text(letter, at))} &= {result}"]
-    first, end = map(glyphs.size, places.ends)
+    places = step_places(node, names)
+    found = formulas_with_parts(node, names, arrays.add, parts, letter, terms)
+    known = glyphs({name.partition("[")[0] for name in found.parts.values()})
+    formulas = [*found.values.values(), *found.parts, *terms]
+    spelled = arrays.spelled([*formulas, *([found.condition] if found.condition is not None else [])], known)
+
+    def side(name: str) -> str:
+        base, _, place = name.partition("[")
+        return entry_text(with_accent(known.name(base)), place[:-1] or letter)
+
+    marks = {n: (side(name), ATOM) for n, name in found.parts.items()}
+    rows = [
+        f"{side(f'{names[k].name}[{known.size(at)}]')} &= {text(node.args[k])}" for k, at in places.starts
+    ]
+    defined = [
+        (name, n, {m: mark for m, mark in marks.items() if m is not n}) for n, name in found.parts.items()
+    ]
+    defined += [(name, n, marks) for name, n in found.values.items() if found.parts.get(n) != name]
+    for name, formula, others in defined:
+        own, result = step(formula, {**spelled, **others})
+        rows += [*own, f"{side(name)} &= {result}"]
+    first, end = map(known.size, places.ends)
     span = f"{letter} = " + (rf"{end}, \dots, {first}" if node.params[1] else rf"{first}, \dots, {end}")
-    if condition is not None:
-        word, shown = ("while", condition.args[0]) if condition.op.name == "not_" else ("until", condition)
-        parts, holds = step(shown, spelled)
-        rows[-1:] = [*parts, rows[-1]]
-        span = rf"\text{{{word} }} {holds},\ \text{{at most }} {glyphs.size(places.length)}"
-    return [*rows[:-1], rf"{rows[-1]}, \quad {span}"]
+    if found.condition is not None:
+        until = found.condition
+        word, shown = ("while", until.args[0]) if until.op.name == "not_" else ("until", until)
+        own, holds = step(shown, spelled)
+        rows[-1:] = [*own, rows[-1]]
+        span = rf"\text{{{word} }} {holds},\ \text{{at most }} {known.size(places.length)}"
+    shown_terms = [step(t, {**spelled, **marks})[1] for t in terms]
+    totals = [_sum(node, *pair, known, letter) for pair in zip(terms, shown_terms, strict=True)]
+    return [*rows[:-1], rf"{rows[-1]}, \quad {span}"], totals

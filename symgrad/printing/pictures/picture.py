@@ -123,12 +123,13 @@ def picture(
     number = {n: i for i, n in enumerate(n for n in shown if n in selected)}
     noisy = {n for path in paths for n in path}
     links = {(b, a) for path in paths for b, a in pairwise(path)}
-    naming = Naming(names, numbers)
+    naming = Naming(names, numbers).with_recurrences(outputs)
+    names = naming.names
     boxes = [
         Box(
             kind=_kind(n),
             name=str(n.declaration) if n.op is SYMBOL else names.get(n),
-            text=None if n.op is SYMBOL else naming.body(n, BOX_CHARACTERS),
+            text=None if n.op is SYMBOL else _text(n, naming),
             shape=shape_text(n.shape) if n.shape and n.op is not SYMBOL else None,
             remark=f"read by the pullback of {highlight.read_by[n]}" if n in highlight.read_by else None,
             output=n in outputs,
@@ -145,6 +146,13 @@ def picture(
     ]
     edges += _bridges(paths, number)
     return Picture(tuple(boxes), tuple(edges), len(shown), tuple(number))
+
+
+def _text(node: Node, naming: Naming) -> str:
+    """Return the text of a box; a long recurrence is told by its names alone."""
+    text = naming.body(node, BOX_CHARACTERS)
+    long = naming.recurrence_lines(node) and len(text) > 2 * BOX_CHARACTERS
+    return "a recurrence" if long else text
 
 
 def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node, str]) -> set[Node]:

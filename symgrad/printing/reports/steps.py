@@ -9,7 +9,9 @@ from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.traverse import symbols_of
+from symgrad.printing.latex.definitions import recurrence_maths
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.printing.pictures.numeric import slope_figure
@@ -72,9 +74,10 @@ def derivation_report(d: DerivationRecord) -> Report:
     if d.noise:
         blocks.append(Heading("Noise"))
         for v in d.noise.values():
-            blocks += noise_blocks(v)
+            blocks += [*noise_blocks(v), *_lines_read(d, v)]
         for jump in d.jumps:
             blocks += _jump(jump)
+    blocks += cut_blocks(d)
     if d.gaps:
         blocks.append(Heading("Points without a value"))
         for w, gap in d.gaps:
@@ -107,7 +110,12 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     slopes = d.naming.derivatives
     order = postorder([d.y], lambda n: (slopes[n].y, *slopes[n].by) if n in slopes else n.args)
     named = [n for n in order if n in d.naming.names and n.args and not d.naming.is_call(n)]
+    loops = recurrence_maths([d.y], {**d.naming.numbers, **d.value_naming.names}, d.listing)
     for n in named if len(named) <= _LINES else named[-1:]:
+        loop = n if n in loops else loop_of(n)
+        if loop is not None and loop in loops:
+            rows += [loops[loop]] * (loops[loop] not in rows)
+            continue
         shown = (
             derivative_latex(d.naming, slopes[n])
             if n in slopes
@@ -186,6 +194,19 @@ def noise_blocks(v: NoiseVerdict) -> Iterator[Block]:
     yield Items(tuple(items))
 
 
+def _lines_read(d: DerivationRecord, v: NoiseVerdict) -> Iterator[Block]:
+    """Yield the lines of steps that read a random input."""
+    read = d.noise_lines(v.name)
+    if read is not None and read.sentences:
+        yield Items(tuple(prose(f"{sentence}.") for sentence in read.sentences))
+
+
+def cut_blocks(d: DerivationRecord) -> Iterator[Block]:
+    """Yield what stop_gradients cut in the steps of recurrences."""
+    for cut in d.cuts:
+        yield Banner(cut.headline, "warn", prose(f"{cut.reason}."))
+
+
 def _jump(j: MovedJump) -> Iterator[Block]:
     yield Banner(j.headline, "warn", prose(f"{j.reason}."))
     items = place_items(j.places)
@@ -221,7 +242,7 @@ def steps_block(d: DerivationRecord, *, folded: bool = False) -> Steps:
 def _step(d: DerivationRecord, s: DerivationStep) -> StepItem:
     node = s.step.node
     equation = cell_latex(d, node, whole=True)
-    if node in d.naming.names and node.args:
+    if node in d.naming.names and node.args and not s.is_loop:
         equation = f"{name_latex(d.naming, node)} = {equation}"
     items = [
         prose(f"{label} ", Literal(text))
@@ -229,7 +250,7 @@ def _step(d: DerivationRecord, s: DerivationStep) -> StepItem:
             ("shape", s.shape if s.shape != "()" else ""),
             ("line", "" if s.place is None else s.place.told),
             ("reads", ", ".join(s.reads)),
-            ("map" if s.is_map else "partial", s.partial),
+            ("map" if s.is_map else "partial", "" if s.is_loop else s.partial),
             ("receives", s.incoming),
             ("passes", f"{s.produced}  to {s.target}{shape_suffix(s.target_shape)}"),
         )

@@ -2,46 +2,72 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.analysis.explain.derivation import DerivationRecord
-from symgrad.ir.graph import Node
-from symgrad.ir.notation.literals import ATOM
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import Written, latex_name
+from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import LINE_CHARACTERS
-from symgrad.printing.texts.named_formulas import formula_rows, named_latex, spelled_latex
+from symgrad.printing.texts.named_formulas import formula_rows, named_latex, row_groups
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
     """Return a line as text; a line that is too long is broken inside parentheses, so that it can still be parsed."""
-    head, body = f"  {adjoint.name} = ", adjoint.formula
-    lines = [head + body]
-    if len(lines[0]) > width:
-        lines = textwrap.wrap(
-            f"({body})",
-            width,
-            initial_indent=head,
-            subsequent_indent=" " * 6,
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
+    lines = [part for line in str(adjoint).split("\n") for part in program_line(line, width)]
     return [*lines, *(f"      # {note}" for note in adjoint.notes)]
 
 
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_DEFINITION = re.compile(r"( *[^=]* = )(.*?)(; \\| for \S+ in \S+| until .*|)")
+"""A definition in a line of steps: its left side, the formula, and what follows it."""
+
+
+def program_line(line: str, width: int) -> list[str]:
+    """Return a line of a program, indented; if it is too long, it is broken, so that it can still be parsed."""
+    found = _DEFINITION.fullmatch(line)
+    if 2 + len(line) <= width or found is None:
+        return [f"  {line}"]
+    head, body, end = found.groups()
+    first, *others = _definitions(line)
+    if others and others != ["\\"]:
+        parts = [first, *(f"    {part}" for part in others)]
+        shown = [*(f"{part}; \\" for part in parts[:-1]), parts[-1]]
+        return [row for part in shown for row in program_line(part, width)]
+    suffix = end.replace(" ", _NO_BREAK)
+    lines = textwrap.wrap(
+        f"({body}){suffix}",
+        width,
+        initial_indent=f"  {head}",
+        subsequent_indent=" " * (len(head) - len(head.lstrip()) + 6),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return [row.replace(_NO_BREAK, " ") for row in lines]
+
+
+def _definitions(line: str) -> list[str]:
+    """Return the definitions in a line of steps; a recurrence in parentheses is part of a formula."""
+    found = [""]
+    for part in line.split("; "):
+        inside = found[-1].count("(") > found[-1].count(")")
+        found[-1:] = [f"{found[-1]}; {part}"] if inside else [found[-1], part]
+    return found[1:]
+
+
 def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
-    """Return lines as aligned rows of LaTeX, with bars over names."""
-    bars: dict[Node, Written] = {}
-    rows: list[str] = []
-    for a in adjoints:
-        name = latex_name(a.name) if a.of is None else rf"\overline{{{latex_name(a.of)}}}"
-        rows.append(f"{name} &= {latex(a.body, spelled=spelled_latex(a.spelling, bars))}")
-        bars[a.symbol] = name, ATOM
-    return rows
+    """Return lines as aligned rows of LaTeX, with bars over names; a recurrence has several rows."""
+    bars = {
+        a.symbol: rf"\overline{{{latex_name(a.of)}}}"
+        for a in adjoints
+        if a.body is not None and a.of is not None
+    }
+    _, groups = row_groups(adjoints[0].whole, names=bars)
+    return [" \\\\\n".join(group.lines) for group in groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +126,7 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
         shown = latex(value, d.spelled)
         return Brief(text, shown, None)  # stop_gradient is left out here, but the lines keep it
     if line.alone is not None:
-        spelling = line.spelling
+        spelling = line.whole.spelling
         return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
 

@@ -54,6 +54,8 @@ def audit_text(
     several = len(by) > 1
     for name, text in zip(by, (_indented(g) for g in gradients), strict=True):
         lines.append(f"  d{y}/d{name} = {text}" if naming.names.get(derivation.y) else f"  by {name}: {text}")
+    for cut in derivation.cuts:
+        lines += textwrap.wrap(str(cut), _WIDTH, subsequent_indent="  ", break_long_words=False)
     if not sections:
         lines.append("No random input: the gradient has neither bias nor variance.")
     for section in sections:
@@ -66,6 +68,11 @@ def audit_text(
             )
             if section.verdict.path:
                 lines.append(f"  path: {path_text(section.verdict.path)}")
+            read = derivation.noise_lines(section.verdict.name)
+            for sentence in () if read is None else read.sentences:
+                lines += textwrap.wrap(
+                    f"lines: {sentence}", _WIDTH, initial_indent="  ", subsequent_indent="    "
+                )
         labels = [f"{label} by {name}" if several else label for label, _ in section.rows for name in by]
         texts = [text for _, each in section.rows for text in each]
         width = max(map(len, labels))

@@ -15,6 +15,7 @@ from symgrad.autodiff.trace import placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import symbols_of
+from symgrad.printing.latex.definitions import recurrence_maths
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import (
@@ -26,7 +27,7 @@ from symgrad.printing.limits import (
 )
 from symgrad.printing.pictures.picture import Highlight
 from symgrad.printing.pictures.svg import graph_svg
-from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
+from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs, program_line
 from symgrad.printing.texts.rules import formula_latex, name_latex, rule_rows, rules_text, spelled_rules
 
 _COTANGENT = "COTANGENT"  # placeholder of the cotangent in a text, until it is written with a bar
@@ -90,7 +91,9 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     called = d.called
     if called is not None:
         lines += _wrapped("  ", called.text([f"{d.naming.text(d.y)} = "]))
-    elif d.y in d.naming.names and d.y.args:
+    for definition in d.definitions([d.y]):
+        lines += [row for line in definition for row in program_line(line, PAGE_CHARACTERS)]
+    if called is None and d.y in d.naming.names and d.y.args:
         lines += _wrapped("  ", d.naming.definition(d.y, GRADIENT_CHARACTERS))
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
@@ -116,14 +119,21 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
         lines += ["", "by the rules, from the inside out", "", *rules_text(rules)]
     elif d.steps:
         d, parts = _with_parts(d, heads)
-        lines += ["", f"from the output back{', where' if parts else ''}"]
-        lines += ["", *(f"  {name} = {d.naming.body(node)}" for node, name in parts.items())] if parts else []
+        defined = [f"{name} = {d.naming.body(node)}" for node, name in parts.items()]
+        defined += [line for lines_back in d.definitions_back for line in lines_back]
+        lines += ["", f"from the output back{', where' if defined else ''}"]
+        lines += (
+            ["", *(row for line in defined for row in program_line(line, PAGE_CHARACTERS))] if defined else []
+        )
         for step in d.steps[:STEPS_TOLD]:
             lines += ["", *_step_lines(step, len(str(min(len(d.steps), STEPS_TOLD))))]
         if len(d.steps) > STEPS_TOLD:
             lines += ["", f"  {ELLIPSIS} {len(d.steps) - STEPS_TOLD} more steps"]
+    for cut in d.cuts:
+        lines += ["", *_wrapped("", cut.headline), "", *_labelled([("reason", cut.reason)])]
     for verdict in d.noise.values():
-        lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
+        read = d.noise_lines(verdict.name)
+        lines += ["", verdict.headline, "", *_verdict_lines(verdict, () if read is None else read.sentences)]
     for w, gap in d.gaps:
         lines += ["", f"{gap_title(d, w)} {gap.what} where {gap.where}", "", *_labelled(gap_rows(d, w, gap))]
     for jump in d.jumps:
@@ -178,7 +188,7 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
         (head + f"{step.rule:<9} ", step.equation + shape_suffix(step.shape)),
         (f"{margin}{'line':<10}", "" if step.place is None else step.place.told),
         (f"{margin}{'reads':<10}", ", ".join(step.reads)),
-        (f"{margin}{kind:<10}", step.partial + by),
+        (f"{margin}{kind:<10}", "" if step.is_loop else step.partial + by),
         (f"{margin}{'receives':<10}", step.incoming),
         (f"{margin}{'passes':<10}", f"{step.produced}  to {target}"),
     ]
@@ -190,8 +200,8 @@ def shape_suffix(shape: str) -> str:
     return "" if shape == "()" else f" : {shape}"
 
 
-def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
-    rows = [("reason", verdict.reason)]
+def _verdict_lines(verdict: NoiseVerdict, read: Sequence[str]) -> list[str]:
+    rows = [("reason", verdict.reason), *(("lines", sentence) for sentence in read)]
     if verdict.path:
         rows.append(("path", path_text(verdict.path)))
     rows += [("line", place.told) for place in verdict.places]
@@ -255,11 +265,11 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
         node, target = step.step.node, step.step.target
         rule = step.rule.replace("_", r"\_")
         equation = f"&{cell_latex(d, node, whole=True)}"
-        if node in d.naming.names and node.args:
+        if node in d.naming.names and node.args and not step.is_loop:
             equation = f"{name_latex(d.naming, node)} &= {cell_latex(d, node, whole=True)}"
-        if step.is_map:
+        if step.is_map and not step.is_loop:
             added = _mapped(d, step)
-        elif step.stretches or step.step.produced.guard is not None:
+        elif step.is_loop or step.stretches or step.step.produced.guard is not None:
             added = _within(d, step.step.contribution)
         else:
             factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]
@@ -301,6 +311,13 @@ def slope_latex(d: DerivationRecord, w: Node) -> str:
 
 def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: int = CELL_CHARACTERS) -> str:
     """Return a node as LaTeX: its name, or its expression, in which long parts are elided."""
+    if whole and d.naming.recurrence_lines(node):
+        rows = recurrence_maths([node], {**d.naming.numbers, **d.naming.names}, d.listing)
+        return (
+            rf"\begin{{aligned}}{rows[node].latex}\end{{aligned}}"
+            if node in rows
+            else name_latex(d.naming, node)
+        )
     if node in d.naming.names and not (whole and node.args):
         return name_latex(d.naming, node)
     return formula_latex(d.naming, node, {**d.naming.numbers, **d.naming.abbreviated(node, width)}).replace(

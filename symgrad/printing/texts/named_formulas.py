@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import CarryName, letter_for
+from symgrad.ir.notation.recurrences import CarryName, is_recurrence, letter_for
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.named_formulas import NamedFormulas, lines_below
-from symgrad.printing.latex.expressions import fresh_names, latex, latex_lines, word_call
+from symgrad.pretty.named_formulas import NamedFormulas, NamedLines, lines_read
+from symgrad.printing.latex.expressions import latex, latex_lines, word_call
 from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, latex_number, with_accent
-from symgrad.printing.latex.recurrences import recurrence_rows, sum_over_steps
+from symgrad.printing.latex.recurrences import recurrence_rows
+
+_PART = re.compile(r"t\d+")
 
 
 def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
@@ -60,6 +62,22 @@ def _names_in(nodes: Iterable[Node]) -> list[str]:
 
 def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
     """Return formulas as LaTeX, and then an aligned row that defines each new name."""
+    results, groups = row_groups(found, beside)
+    below = [row for group in reversed(groups) for row in group.lines]
+    where = [rf"\text{{where}} \quad {below[0]}", *below[1:]] if below else []
+    return [*results, *where]
+
+
+def row_groups(
+    found: NamedFormulas, beside: Iterable[str] = (), names: Mapping[Node, str] = {}
+) -> tuple[list[str], list[NamedLines]]:
+    """Return formulas as LaTeX, and the aligned rows of all new names, each below those that it reads.
+
+    Args:
+        found: the formulas.
+        beside: names that the formulas need not contain; nothing else looks like them.
+        names: the LaTeX of new names.
+    """
     formulas = [*found.results, *(node for line in found.lines for node in line)]
     read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
     read += [n for of, by in found.slopes.values() for n in (of, *by)]
@@ -69,11 +87,15 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
         name: (leibniz(glyphs.name(of), list(map(glyphs.name, by))), MUL)
         for name, (of, by) in found.slopes.items()
     }
+    slopes |= {name: (text, ATOM) for name, text in names.items()}
+    if any(map(is_recurrence, topological(formulas))):  # t_{1} looks like an entry of parts t_{1, t} of steps
+        free = next(c for c in "uwpqd" if not any(n.startswith(c) for n in beside))
+        parts = [name for name, _ in found.lines if _PART.fullmatch(name.name)]
+        slopes |= {name: (f"{free}_{{{name.name[1:]}}}", ATOM) for name in parts}
     spelled = spelled_latex(found.spelling, slopes, beside)
-    fresh = fresh_names(glyphs)
 
-    def step(r: Node, more: Mapping[Node, Written], *, whole: bool = False) -> tuple[list[str], str]:
-        return latex_lines(r, None, {**spelled, **more}, beside, fresh=fresh, whole=whole)
+    def step(r: Node, more: Mapping[Node, Written]) -> tuple[list[str], str]:
+        return latex_lines(r, None, {**spelled, **more}, beside, whole=True)
 
     def loop_rows(
         node: Node,
@@ -82,28 +104,28 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
         called: RecurrenceNames,
         sums: Sequence[Node],
     ) -> tuple[list[str], list[Node]]:
-        named = Glyphs([*read, *(s.name for s in own)], beside)
-        spelled.update((s, (with_accent(named.name(s.name)), ATOM)) for s in own)
-        letter = letter_for(called.taken)
+        def glyphs_with(parts: Iterable[str]) -> Glyphs:
+            return Glyphs([*read, *(s.name for s in own), *parts], beside)
 
         def text(x: Node) -> str:
             return latex(x, spelled=spelled, beside=beside)
 
-        rows = recurrence_rows(node, names, named, text, step, letter)
-        totals: list[Node] = []
-        for s in sums:
-            total = sum_over_steps(s, named, text, partial(step, whole=True), letter)
-            totals.append(symbol(Declaration(f"sum {len(spelled)}", shape=s.shape[1:])))
-            spelled[totals[-1]] = (total, MUL)
+        bars = glyphs_with(())
+        spelled.update((s, (with_accent(bars.name(s.name)), ATOM)) for s in own)
+        letter = letter_for(called.taken)
+        rows, shown = recurrence_rows(node, names, glyphs_with, text, step, letter, called, sums)
+        totals = [
+            symbol(Declaration(f"sum {len(spelled) + k}", shape=s.shape[1:])) for k, s in enumerate(sums)
+        ]
+        spelled.update((total, (text, MUL)) for total, text in zip(totals, shown, strict=True))
         return rows, totals
 
     def row(name: Node, body: Node) -> str:
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
         return f"{shown} &= {latex(body, spelled=spelled, beside=beside)}"
 
-    results, below = lines_below(found.results, found.lines, found.known, loop_rows, row, found.words)
-    where = [rf"\text{{where}} \quad {below[0]}", *below[1:]] if below else []
-    return [*(latex(node, spelled=spelled, beside=beside) for node in results), *where]
+    results, groups = lines_read(found.results, found.lines, found.known, loop_rows, row, found.words)
+    return [latex(node, spelled=spelled, beside=beside) for node in results], groups
 
 
 def latex_rows(rows: Sequence[str]) -> str:

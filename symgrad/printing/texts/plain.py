@@ -32,7 +32,11 @@ def derivation_json(d: DerivationRecord) -> dict[str, Any]:
         "adjoints": [fields(a, "name", "of", "formula", "notes") for a in d.adjoints],
         "rules": [fields(r, "rule", "of", "by", "applied", "derivative") for r in d.rules],
         "steps": [fields(s, *_STEP) for s in d.steps],
-        "noise": {name: _verdict_json(v) for name, v in d.noise.items()},
+        "cuts": [
+            fields(c, "values", "complete", "where", "inside", "through", "headline", "reason")
+            for c in d.cuts
+        ],
+        "noise": {name: _verdict_json(v, d) for name, v in d.noise.items()},
         "gaps": [
             {
                 "of": gap_title(d, w),
@@ -73,12 +77,14 @@ def _json(value: Any, spelled: Mapping[Node, str]) -> Any:
     return str_text(value, spelled) if isinstance(value, Node) else value
 
 
-def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
+def _verdict_json(verdict: NoiseVerdict, d: DerivationRecord) -> dict[str, Any]:
+    read = d.noise_lines(verdict.name)
     return {
         **_fields(verdict, "name", "enters", "reason", "how", "path", "places", "residual", "rule"),
         "witness": None if verdict.witness is None else _witness_json(verdict.witness),
         "all_paths": [_fields(r, *_READING) for r in verdict.all_paths[:READINGS]],
         "clean": [_fields(c, "name", "through", "cure") for c in verdict.clean],
+        "lines": None if read is None else _fields(read, "steps", "gradient"),
     }
 
 

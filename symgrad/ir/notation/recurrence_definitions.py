@@ -1,0 +1,149 @@
+"""The lines that define the recurrences in formulas, apart from the program to which the formulas belong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import NamedTuple
+
+from symgrad.ir.body import Body, carry_values
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.lags import lags_in_text
+from symgrad.ir.notation.literals import ATOM, Part
+from symgrad.ir.notation.printer import ONE_LINE, expression_text, parts_named, short_text
+from symgrad.ir.notation.recurrence_names import RecurrenceNames, name_recurrences
+from symgrad.ir.notation.recurrences import (
+    CarryName,
+    is_recurrence,
+    joined_lines,
+    letter_for,
+    recurrence_lines,
+)
+from symgrad.ir.sizes import names_of
+from symgrad.ir.traverse import topological
+
+
+class RecurrenceDefinitions(NamedTuple):
+    """The recurrences in formulas.
+
+    Args:
+        names: the arrays that recurrences compute, with their names.
+        lines: the lines of each recurrence, in evaluation order.
+        carries: the names of the carries of each recurrence.
+        called: the names in use.
+    """
+
+    names: dict[Node, str]
+    lines: dict[Node, list[str]]
+    carries: dict[Node, list[CarryName]]
+    called: RecurrenceNames
+
+
+def recurrence_definitions(
+    roots: Sequence[Node],
+    names: Mapping[Node, str] = {},
+    steps: Mapping[Body, Mapping[str, Node]] = {},
+    spelled: Mapping[Node, str] = {},
+) -> RecurrenceDefinitions:
+    r"""Return names for the recurrences in formulas, and the lines that define them.
+
+    Args:
+        roots: the formulas.
+        names: the names of nodes, which the lines read.
+        steps: for steps of recurrences, the formulas that have names within the step.
+        spelled: other spellings of numbers, and of calls.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> root = sg.fori_loop(1, 4, lambda k, z: (z + x / z) / 2, x)
+        >>> for lines in recurrence_definitions([root.node]).lines.values():
+        ...     print("\n".join(lines))
+        h[0] = x
+        h[t] = (h[t-1] + x/h[t-1])/2 for t in 1..3
+    """
+    order = topological(roots)
+    if not any(map(is_recurrence, order)):
+        return RecurrenceDefinitions({}, {}, {}, RecurrenceNames(set()))
+    read = [n.name for n in order if n.op is SYMBOL]
+    taken = {*read, *names.values(), *names_of(*(n.shape for n in order))}
+    called = RecurrenceNames(taken, steps=steps)
+    joined = lags_in_text([*roots, *(names.keys() & {*order})])
+    loops = name_recurrences(order, names, called, joined, expression_text)
+    # The values of carries that keep those of another one are rows of an array.
+    lagged = {
+        v
+        for node, own in loops.lines.items()
+        if any(c.back for c in own)
+        for v, c in zip((node, *carry_values(node)), (CarryName("", 1), *own), strict=True)
+        if c.back or c.first
+    }
+    texts = {**spelled, **names, **loops.names}
+    letter = letter_for(taken)
+    formulas = called.formulas(lambda n: expression_text(n, texts), letter)
+    lines: dict[Node, list[str]] = {}
+    for node, own in loops.lines.items():
+        lines[node], _ = recurrence_lines(
+            node,
+            own,
+            lambda n, more: expression_text(n, {**texts, **more}),
+            lambda nodes: parts_named(nodes, texts, {letter, *taken}, formulas),
+            letter,
+        )
+    shown = {n: name for n, name in loops.names.items() if n not in lagged}
+    return RecurrenceDefinitions(shown, lines, loops.lines, called)
+
+
+def named_parts(
+    nodes: Sequence[Node], called: RecurrenceNames, text: Callable[[Node], str], letter: str, *, in_sums: bool
+) -> dict[Node, str]:
+    """Return names for long common parts of formulas of a step, and for those that have names within the step.
+
+    Args:
+        nodes: the formulas.
+        called: the names of recurrences.
+        text: a function that returns an array as text.
+        letter: the name of the position.
+        in_sums: whether sums over the steps read parts; then their names, S[t], are arrays, and no longer free.
+    """
+    formulas = called.formulas(text, letter)
+    own = {f: name for f, name in formulas.items() if name not in called.arrays}
+    found = parts_named(nodes, {}, called.taken, own)
+    if in_sums:
+        called.arrays.update(found.values())
+        called.taken.update(found.values())
+    return found
+
+
+_LETTERS = "kjilmnpq"
+
+
+def write_inside(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
+    """Return the lines of a recurrence in parentheses, for places where a program cannot have lines, such as a step."""
+    height, count = node.params[-1].height, len(node.params[-1].carries)
+    names = [f"inner{height if height > 1 else ''}{f'_{k + 1}' if count > 1 else ''}" for k in range(count)]
+    letter = _LETTERS[(height - 1) % len(_LETTERS)]
+    lines, _ = recurrence_lines(
+        node, list(map(CarryName, names)), lambda n, _: expression_text(n), lambda _: {}, letter
+    )
+    return [f"({joined_lines(lines)})"], ATOM
+
+
+def short_lines(
+    node: Node,
+    names: Mapping[Node, str] = {},
+    spelled: Mapping[Node, str] = {},
+    longest: int = ONE_LINE,
+) -> str | None:
+    """Return a node as an expression, with the lines of its recurrences below; None if that is too long.
+
+    Args:
+        node: the node.
+        names: names of nodes.
+        spelled: other spellings of numbers, and of calls.
+        longest: the number of characters of the expression.
+    """
+    found = recurrence_definitions([node], names, {}, spelled)
+    text = short_text(node, {**spelled, **names, **found.names}, longest)
+    if text is None or not found.lines:
+        return text
+    return "\n".join([text, "where", *(f"  {line}" for lines in found.lines.values() for line in lines)])

@@ -1,0 +1,94 @@
+"""Where the values of a backward recurrence come from: the lines of the program that read the value of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from symgrad.autodiff.recurrences import StepArrays
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.body import Body
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.notation.lags import loop_of
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.notation.recurrence_names import RecurrenceNames
+from symgrad.ir.notation.recurrences import is_recurrence, letter_for, recurrence_of
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import full
+
+
+class StepSources:
+    """The lines of a program from which the values of backward recurrences come.
+
+    Args:
+        names: the names of the program, with their symbols.
+        bodies: what these symbols stand for.
+        steps: for steps of recurrences, the formulas that have names within the step.
+        y: the value that is differentiated, over names.
+        direct: for values of recurrences, by name, the derivative by all of them without what steps pass on.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, Node],
+        bodies: Mapping[Node, Node],
+        steps: Mapping[Body, Mapping[str, Node]],
+        y: Node,
+        direct: Mapping[str, Node],
+    ) -> None:
+        self._names, self._bodies, self._y, self._direct = names, bodies, y, direct
+        self._called = RecurrenceNames({*names}, [(n.name, body) for n, body in bodies.items()], steps)
+
+    def notes(self, bars: Sequence[Node], of: Sequence[str | None]) -> Iterator[str]:
+        """Yield a sentence on each value of a backward recurrence.
+
+        Args:
+            bars: the symbols of the values.
+            of: the names of the values whose adjoints they are; None for others.
+        """
+        letter = letter_for({*self._names, *(n.name for n in bars)})
+        for bar, name in zip(bars, of, strict=True):
+            values = self._bodies.get(self._names[name]) if name is not None and name in self._names else None
+            found = None if values is None else recurrence_of(values)
+            step = None if name is None else self._called.step_of(name, expression_text, letter)
+            if name is None or values is None or found is None or step is None:
+                continue  # the positions of a longer memory are not those of the program
+            before, now = step.before[name], step.values[name]
+            outside = self._readers_outside(name)
+            direct = full(self._direct.get(name, as_node(0)), values.shape)
+            _, added, apart = StepArrays(found[0]).divided(direct)
+            readers = [left for left, f in step.lines.items() if passes(f, before)] + (
+                outside if added else []
+            )
+            place = f"{bar.name}{before.name.removeprefix(name)}"
+            if readers:
+                yield f"{place} comes from {_joined(readers)}"
+            if apart and outside:
+                own = f"{bar.name}{now.removeprefix(name)}"
+                yield f"{own} comes from later steps; the term from {_joined(outside)} stands beside it"
+
+    def _readers_outside(self, name: str) -> list[str]:
+        """Return the lines that read the values of a name, but are no steps."""
+        array, bodies = self._names[name], self._bodies
+        own = loop_of(bodies[array])
+        lines = {n.name: b for n, b in bodies.items() if own is None or loop_of(b) is not own}
+        if self._y not in bodies:
+            lines["the result"] = self._y
+        return [left for left, b in lines.items() if array in topological([b])]
+
+
+def passes(formula: Node, value: Node) -> bool:
+    """Tell whether a derivative edge leads from a formula to a value."""
+    if formula is value:
+        return True
+    if formula.dtype != "real":
+        return False
+    return pull_back([formula], [full(as_node(1), formula.shape)], [value]).nothing[0] is None
+
+
+def is_over_recurrences(node: Node) -> bool:
+    """Tell whether a formula contains a recurrence."""
+    return any(is_recurrence(n) for n in topological([node]))
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
