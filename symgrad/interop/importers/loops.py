@@ -25,6 +25,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Shape, Size, size_ceildiv, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import DOMAINS, Declaration
+from symgrad.ops.numpy.lengths import as_size
 from symgrad.support.errors import UnsupportedError
 
 Step: TypeAlias = Callable[[list[Any], list[Expr], Expr], tuple[Sequence[Any], Sequence[Expr]]]
@@ -179,7 +180,7 @@ def _read_step(
     symbols: dict[int, Expr] = {}
     for k, (value, kind) in enumerate(zip(start, kinds, strict=True)):
         if k not in same:
-            shape = tuple(value.shape) if kind in DOMAINS else ()
+            shape = tuple(getattr(value, "shape", ())) if kind in DOMAINS else ()
             if kind not in DOMAINS or (kind == "int" and shape):
                 raise NoRecurrenceError("a loop that carries whole numbers on")
             symbols[k] = _symbol(f"carry {k} of loop {loop}", kind, shape)
@@ -191,7 +192,8 @@ def _read_step(
         found = affine(as_expr(new[k]).node, symbols[k].node)
         if found is None or found[0] != 1 or not isinstance(found[1], int):
             raise NoRecurrenceError("a loop that carries on a whole number, which does not count")
-        counts[k] = _StepCount(start[k] if isinstance(start[k], Expr) else int(start[k]), found[1])
+        first = as_size(start[k].node) if isinstance(start[k], Expr) else int(start[k])
+        counts[k] = _StepCount(first if isinstance(first, int) else start[k], found[1])
     return _LoopStep(symbols, read, made, counts, new, list(seen))
 
 
