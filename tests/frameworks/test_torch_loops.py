@@ -216,7 +216,11 @@ def test_what_is_refused_has_its_line() -> None:
 
     for function, shapes, words in (
         (unbounded, [(3,)], "while_loop: a loop whose number of steps depends on the data"),
-        (whole, [(3,)], "a loop with whole numbers that it carries on"),
+        (
+            whole,
+            [(3,)],
+            "a loop that carries on a whole number other than a count, and whose number of steps",
+        ),
         (missing, [(3,), (5, 3, 3)], "aten.linalg_svdvals: it has no counterpart here"),
     ):
         with pytest.raises(UnsupportedError) as caught:

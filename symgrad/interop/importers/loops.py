@@ -56,6 +56,23 @@ class _StepCount(NamedTuple):
         return moved if isinstance(self.first, int) and not self.first else self.first + moved
 
 
+class LoopResult(NamedTuple):
+    """What a loop returns.
+
+    Args:
+        last: what it carries on after its last step.
+        stacked: what its steps return, along a first axis.
+        length: the largest number of steps.
+        position: a function that returns, of a position in the step, by how much it changes and its first value; None
+            for positions that do not count.
+    """
+
+    last: list[Any]
+    stacked: list[Expr]
+    length: Size
+    position: Callable[[Any], tuple[int, Size] | None]
+
+
 class _LoopStep(NamedTuple):
     """A step that was read once.
 
@@ -84,6 +101,11 @@ class _LoopStep(NamedTuple):
         """Return the values of the counts after some steps."""
         return {self.symbols[k].node: as_expr(c.after(number)).node for k, c in self.counts.items()}
 
+    def position(self, place: Any) -> tuple[int, Size] | None:
+        """Return by how much a position in the step changes, and its first value; None if it does not count."""
+        node = as_expr(place).node
+        return affine(substitute([node], self.counted(self.number))[0], self.number.node)
+
 
 def read_loop(
     step: Step,
@@ -94,7 +116,7 @@ def read_loop(
     *,
     reverse: bool = False,
     same: Collection[int] = (),
-) -> tuple[list[Any], list[Expr]]:
+) -> LoopResult:
     """Return what a loop of known length carries on after its last step, and its stacked outputs.
 
     Args:
@@ -121,7 +143,7 @@ def read_while(
     *,
     same: Collection[int] = (),
     cure: str,
-) -> tuple[list[Any], list[Expr]]:
+) -> LoopResult:
     """Return what a loop carries on that goes on while a condition holds, and its stacked outputs.
 
     Args:
@@ -142,14 +164,17 @@ def read_while(
     if length is None:
         raise UnsupportedError("a loop whose number of steps depends on the data", cure=cure)
     if rest and read.seen:
-        raise NoRecurrenceError("a list in a loop whose number of steps depends on the data")
+        raise NoRecurrenceError("a loop that writes a list")
     return _recurrence(read, start, (), length, False, reduce(lambda a, b: a & b, rest) if rest else None)
 
 
 def unroll_while(
-    condition: Callable[[list[Any]], Any], step: Callable[[list[Any]], Sequence[Any]], start: Sequence[Any]
+    condition: Callable[[list[Any]], Any],
+    step: Callable[[list[Any]], Sequence[Any]],
+    start: Sequence[Any],
+    reason: NoRecurrenceError,
 ) -> list[Any]:
-    """Return what a loop carries on whose condition consists of known values, step by step.
+    """Return what a loop carries on that is no recurrence, step by step.
 
     Raises:
         UnsupportedError: if a condition is not known, or there are too many steps.
@@ -159,15 +184,12 @@ def unroll_while(
         again = condition(values)
         if isinstance(again, Expr):
             raise UnsupportedError(
-                "a loop with whole numbers that it carries on, whose number of steps depends on the data",
-                cure=CARRY_REAL,
+                f"{reason.what}, and whose number of steps depends on the data", cure=CARRY_REAL
             )
         if not bool(again):
             return values
         values = list(step(values))
-    raise UnsupportedError(
-        f"a loop of more than {UNROLLED} steps with whole numbers that it carries on", cure=CARRY_REAL
-    )
+    raise UnsupportedError(f"{reason.what}, with more than {UNROLLED} steps", cure=CARRY_REAL)
 
 
 CARRY_REAL = "carry real numbers on, and compute the others in the step"
@@ -191,7 +213,7 @@ def _read_step(
     for k in (k for k in symbols if kinds[k] == "int"):
         found = affine(as_expr(new[k]).node, symbols[k].node)
         if found is None or found[0] != 1 or not isinstance(found[1], int):
-            raise NoRecurrenceError("a loop that carries on a whole number, which does not count")
+            raise NoRecurrenceError("a loop that carries on a whole number other than a count")
         first = as_size(start[k].node) if isinstance(start[k], Expr) else int(start[k])
         counts[k] = _StepCount(first if isinstance(first, int) else start[k], found[1])
     return _LoopStep(symbols, read, made, counts, new, list(seen))
@@ -208,7 +230,7 @@ def _recurrence(
     length: Size,
     reverse: bool,
     goes_on: Expr | None,
-) -> tuple[list[Any], list[Expr]]:
+) -> LoopResult:
     moving = read.moving
     # Once the condition has failed, it fails for values that stay; a count does not stay.
     counts = {read.symbols[k].node for k in read.counts}
@@ -244,7 +266,7 @@ def _recurrence(
     for k, counted in read.counts.items():
         end = counted.after(steps)
         ends[k] = end if isinstance(end, Expr) else np.asarray(end)
-    return [ends.get(k, v) for k, v in enumerate(start)], list(stacked)
+    return LoopResult([ends.get(k, v) for k, v in enumerate(start)], list(stacked), length, read.position)
 
 
 def _bound(goes_on: Expr, read: _LoopStep) -> tuple[Size | None, list[Expr]]:

@@ -80,7 +80,7 @@ def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
         return found[:carried], found[carried:]
 
     try:
-        last, ys = read_loop(
+        found = read_loop(
             step,
             *_carry_starts(start, jaxpr.in_avals[fixed : fixed + carried]),
             _full(xs, outer),
@@ -91,10 +91,8 @@ def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     except NoRecurrenceError:
         return _unrolled(walk, equation, given)
     walk.problems += inside.problems
-    return [
-        *last,
-        *(restore_booleans(y, v.aval) for y, v in zip(ys, equation.outvars[carried:], strict=True)),
-    ]
+    pairs = zip(found.stacked, equation.outvars[carried:], strict=True)
+    return [*found.last, *(restore_booleans(y, v.aval) for y, v in pairs)]
 
 
 def _while(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
@@ -111,15 +109,15 @@ def _while(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
         return reader.closed(p["body_jaxpr"], [*consts, *values])
 
     try:
-        found, _ = read_while(
+        found = read_while(
             partial(condition, inside),
             lambda values, _rows, _number: (_full(step(inside, values), avals), ()),
             *_carry_starts(start, avals),
             same=_same_carry(p["body_jaxpr"].jaxpr, fixed, len(avals)),
             cure=_BOUNDED,
-        )
-    except NoRecurrenceError:
-        return unroll_while(partial(condition, walk), partial(step, walk), start)
+        ).last
+    except NoRecurrenceError as error:
+        return unroll_while(partial(condition, walk), partial(step, walk), start, error)
     except UnsupportedError:
         if not inside.problems:
             raise

@@ -56,8 +56,8 @@ def _scan(
         found = _outputs(reader, step, [*values, *own, *more])
         return found[:carried], [as_expr(y) for y in found[carried:]]
 
-    last, ys = read_loop(one, start, _kinds(metas[:carried]), rows, rows[0].shape[0])
-    return [*map(as_expr, last), *ys]
+    found = read_loop(one, start, _kinds(metas[:carried]), rows, rows[0].shape[0])
+    return [*map(as_expr, found.last), *found.stacked]
 
 
 def _map(reader: GraphRunner, _: Sequence[Any], function: Any, xs: Any, more: Any = ()) -> list[Any]:
@@ -77,12 +77,12 @@ def _while(
         return _outputs(reader, body, [*values, *more])
 
     try:
-        found, _ = read_while(
+        found = read_while(
             goes_on, lambda values, _rows, _number: (step(values), ()), start, kinds, cure=_BOUNDED
-        )
-    except NoRecurrenceError:
+        ).last
+    except NoRecurrenceError as error:
         reader.problems = before
-        found = unroll_while(goes_on, step, start)
+        found = unroll_while(goes_on, step, start, error)
     return [as_expr(v) for v in found]
 
 
