@@ -91,6 +91,8 @@ def write_recurrence(node: Node, w: ScanContext) -> list[str]:
     for row, stack in zip(body.rows, rows, strict=True):
         if stack in w.integers:
             w.integers.add(row)
+    if length == 0:
+        return [f"{w.variable(w.tensor(s))}[None]" for s in starts]
     parts = _LoopParts(
         node,
         [w.variable(w.tensor(s)) for s in starts],
