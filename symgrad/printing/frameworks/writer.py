@@ -13,8 +13,8 @@ from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.printing.frameworks.array_ops import ARRAYS
-from symgrad.printing.frameworks.loops import write_recurrence
 from symgrad.printing.frameworks.own_functions import HELPERS, NEEDS
+from symgrad.printing.frameworks.scans import write_recurrence
 from symgrad.printing.frameworks.table import FRAMEWORK, spelling
 from symgrad.printing.limits import SOURCE_CHARACTERS
 from symgrad.printing.numpy.sizes import size_source
