@@ -6,10 +6,12 @@ With its ends, sum(x[t]*y[t-1], t=1..n), the index may be part of a position, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from symgrad.autodiff.batch import batch
+from symgrad.autodiff.rows.formulas import row_symbol
 from symgrad.ir.graph import Node, number, size_node, symbol
 from symgrad.ir.sizes import Size, nonnegative, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
@@ -248,6 +250,70 @@ def slice_at(x: Node, axis: int, at: Node, i: Node, values: IndexRange) -> Node 
         expected="an axis that has these positions for all sizes",
         cure="declare the array with the size of the range",
     )
+
+
+def read_row(node: Node, step: Node, values: IndexRange, rows: dict[Node, Node], height: int) -> Node:
+    """Return the symbol of what is read from an array at positions that depend on the step of a loop.
+
+    Args:
+        node: the gather.
+        step: the symbol of the position of the step.
+        values: the positions of all steps.
+        rows: the symbols of rows, each with its array; new ones are added.
+        height: the height in the names of new symbols.
+
+    Raises:
+        ShapeError: if a position is outside the axis.
+    """
+    x, *places = node.args
+    axes: tuple[int, ...] = node.params[0]
+    moving = [k for k, p in enumerate(places) if _reads(p, step)]
+    others = [(a, p) for k, (a, p) in enumerate(zip(axes, places, strict=True)) if k not in moving]
+    if len(moving) == 1 and all(not p.shape for p in places):
+        (k,) = moving
+        if others and k:
+            x = gather(x, *(p for _, p in others), params=(tuple(a for a, _ in others),))
+        axis = axes[k] - k
+        array = slice_at(x, axis, places[k], step, values)
+        if array is not None:
+            rest = [a for a in range(len(array.shape)) if a != axis]
+            row = row_symbol(transpose(array, [axis, *rest]) if axis else array, rows, height)
+            if k or not others:
+                return row
+            moved = tuple(a - 1 if a > axes[0] else a for a, _ in others)
+            return gather(row, *(p for _, p in others), params=(moved,))
+    (array,) = batch([node], {step: values.positions}, (values.length,))
+    return row_symbol(array, rows, height)
+
+
+def with_rows(
+    formulas: Sequence[Node],
+    step: Node,
+    values: IndexRange,
+    held: Iterable[Node],
+    rows: dict[Node, Node],
+    height: int,
+) -> list[Node]:
+    """Return formulas of one step in which symbols of rows replace what is read at positions of the step.
+
+    Args:
+        formulas: the formulas.
+        step: the symbol of the position of the step.
+        values: the positions of all steps.
+        held: other symbols that vary from step to step; what is read of them, or at positions of them, stays.
+        rows: as for `read_row`.
+        height: as for `read_row`.
+    """
+    moving, others, found = {step}, {*held}, dict[Node, Node]()
+    for node in topological(formulas):
+        if not others.isdisjoint(node.args):
+            others.add(node)
+        elif not moving.isdisjoint(node.args):
+            moving.add(node)
+            if node.op is gather and not moving.isdisjoint(node.args[1:]):
+                with suppress(ShapeError):  # a position that may be outside is an error when the program runs
+                    found[node] = read_row(node, step, values, rows, height)
+    return substitute(formulas, found)
 
 
 def affine(at: Node, i: Node) -> tuple[int, Size] | None:

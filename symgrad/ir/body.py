@@ -201,18 +201,24 @@ def run_steps(
         dtype: the kind of NumPy's array for the values.
     """
     ends = len(body.carries), len(body.carries) + len(body.rows)
-    values, rows = list(given[: ends[0]]), given[ends[0] : ends[1]]
+    given = list(map(_without_axes, given))
+    values, rows = given[: ends[0]], given[ends[0] : ends[1]]
     operands = dict(zip(body.operands, given[ends[1] :], strict=True))
     several = len(values) > 1
-    first = np.concatenate([np.ravel(v) for v in values]) if several else np.asarray(values[0])
-    found = np.empty((length + 1, *first.shape), dtype)
+    first = np.concatenate([np.ravel(v) for v in values]) if several else values[0]
+    found = np.empty((length + 1, *np.shape(first)), dtype)
     at = length if reverse else 0
     found[at] = first
     for _ in range(length):
         new = at - 1 if reverse else at + 1
         read = {**dict(zip(body.carries, values, strict=True)), **operands}
         read |= dict(zip(body.rows, (row[min(at, new)] for row in rows), strict=True))
-        values = list(compute(body.results, read))
+        values = list(map(_without_axes, compute(body.results, read)))
         found[new] = np.concatenate([np.ravel(v) for v in values]) if several else values[0]
         at = new
     return found
+
+
+def _without_axes(value: Any) -> Any:
+    """Return the number in an array without axes, which mpmath does not take for one."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value

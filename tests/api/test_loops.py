@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.ir.traverse import topological
 
 X = sg.parse("x : real[T]; a : real; M : real[T, n]; c : bool[T]")
 x, a, M = X["x"], X["a"], X["M"]
@@ -58,6 +59,66 @@ def test_a_loop_with_a_condition() -> None:
     stopped = sg.while_loop(lambda z: z < 10, lambda z: 2 * z, a, bound=3)
     assert float(stopped(a=1.0)) == 8.0  # after three steps
     assert float(stopped(a=20.0)) == 20.0
+
+
+def test_conditions_are_carried_on() -> None:
+    def step(state: Any, row: Any) -> Any:
+        total, goes_on = state
+        return (total + sg.where(goes_on, a * row, 0), goes_on & (row > 0)), goes_on & (row > 0)
+
+    (total, goes_on), seen = sg.scan(step, (0, a > 0), x)
+    values = {"x": np.array([1.0, 2.0, -3.0, 4.0]), "a": 0.5}
+    assert float(total(**values)) == 0.0
+    assert goes_on.dtype == "bool"
+    assert not goes_on(**values)
+    assert seen(**values).tolist() == [True, True, False, False]
+    np.testing.assert_allclose(sg.grad(total, "x")(**values), [0.5, 0.5, 0.5, 0])
+
+
+READS = {
+    "x[i]": lambda x, i: x[i],
+    "x[:, i]": lambda x, i: x[:, i],
+    "x[i, 2]": lambda x, i: x[i, 2],
+    "x[1, :, i]": lambda x, i: x[1, :, i],
+    "x[i, i + 1, 2]": lambda x, i: x[i, i + 1, 2],
+    "x[:, 3 - i]": lambda x, i: x[:, 3 - i],
+    "x[i + 1] - x[i]": lambda x, i: x[i + 1] - x[i],
+}
+
+
+@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_what_a_step_reads_at_its_position_is_a_row(name: str, count: int) -> None:
+    read: Any = READS[name]
+    for shape in ((4, 5, 6), ("n", "m", "k")):
+        u, b = sg.tensor("u", shape), sg.symbols("b")
+        shape_read = read(u, 0).shape
+        first: Any = sg.arrays.zeros(shape_read) if shape_read else 0
+        last = sg.fori_loop(0, count, lambda i, h, b=b, u=u: sg.sin(b * h) + read(u, i), first)
+        total = sg.sum(last) if last.shape else last
+        values, way = np.random.default_rng(5).normal(size=(2, 4, 5, 6))
+
+        def wanted(v: Any) -> Any:
+            h: Any = np.zeros(np.shape(read(v, 0)))
+            for i in range(count):
+                h = np.sin(0.7 * h) + read(v, i)
+            return np.sum(h)
+
+        given: dict[str, Any] = {"b": 0.7, "u": values}
+        np.testing.assert_allclose(total(**given), wanted(values), rtol=1e-12)
+        gradient = sg.grad(total, "u")
+        slope = (wanted(values + 1e-6 * way) - wanted(values - 1e-6 * way)) / 2e-6
+        np.testing.assert_allclose(np.sum(gradient(**given) * way), slope, rtol=1e-6, atol=1e-8)
+        # No array of the gradient has the axis of the steps beside the axes of the table.
+        assert all(len(n.shape) <= 3 for n in topological([gradient.node]))
+
+
+def test_a_position_outside_is_an_error_of_the_call() -> None:
+    u = sg.tensor("u", (3,))
+    last = sg.fori_loop(0, "k", lambda i, h: h + u[i], 0)
+    assert float(last(u=NUMBERS, k=3)) == 1.5
+    with pytest.raises(sg.errors.IndexRangeError):
+        last(u=NUMBERS, k=4)
 
 
 REFUSED = [

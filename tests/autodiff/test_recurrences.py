@@ -18,7 +18,7 @@ from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import resized, size_names
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ir.values.evaluate import evaluate
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp, mp_context
 from symgrad.ops.numpy.calls import total
 from tests.recurrences import RECURRENCES, unrolled
 
@@ -197,3 +197,15 @@ def test_duals_that_are_the_same_in_all_steps_are_no_carries() -> None:
     assert sorted(set(carries_in(*gradients(loss, xs))) - {4}) == [1]
     (along,) = push_forward([loss], {x: as_node(1) for x in xs if x.name == "a"})
     assert sorted(carries_in(along)) == [4, 4]
+
+
+def test_numbers_at_any_precision_are_carried_on() -> None:
+    p = sg.parse("x : real[3]; a : real\nh[0] = a\nh[t] = sin(a*h[t-1] + x[t-1]) for t in 1..3\ny = h[3]**2")
+    x, a = p["x"].node, p["a"].node
+    gradients = [sg.grad(p["y"], name).node for name in ("x", "a")]
+    mp = mp_context(40)
+    exact = {x: np.array([mp.mpf(k) / 4 for k in (1, -2, 3)], dtype=object), a: mp.mpf(3) / 4}
+    found = evaluate_mp(mp, [p["y"].node, *gradients], exact)
+    floats = {n: np.asarray(v, float) for n, v in exact.items()}
+    for high, low in zip(found, evaluate([p["y"].node, *gradients], floats), strict=True):
+        np.testing.assert_allclose(np.asarray(high, float), low, rtol=1e-14)

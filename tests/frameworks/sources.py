@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.control import as_computed
 from symgrad.printing.frameworks.pasted import framework_source
-from tests.arrays import PROGRAMS, RECURRENCES, random_value, symbol_of
+from tests.arrays import PROGRAMS, random_value, symbol_of
 from tests.graphs import inputs, random_graph
+from tests.recurrences import RECURRENCES
 
 ROOT = Path(__file__).parents[2]
 SIZES = {"n": 3, "m": 2, "b": 2}
@@ -127,13 +129,60 @@ def each_op() -> Iterator[Case]:
 
 
 def array_programs() -> Iterator[Case]:
-    """Every array op but recurrences, which no library has as source yet."""
+    """Every array op but `pack`, which only gradients of values that nothing reads apart would have."""
     rng = np.random.default_rng(5)
     for name, make in PROGRAMS.items():
-        if name in RECURRENCES:
+        if name == "values side by side":
             continue
         node = make()
         values = {s: random_value(s, SIZES, rng) for s in [*symbols_of([node]), symbol_of("binder", *SIZES)]}
+        yield Case(name, node, values)
+
+
+LOOPS = {
+    "positions": """
+        x : real[T, m]; a : real
+        h[0] = x[0]; k[0] = a
+        h[t] = sin(a*h[t-1])*t + x[t-1]/k[t-1]; k[t] = k[t-1] + t**2*sum(h[t-1]) for t in 1..T
+        y = sum(h[1:]*x) + k[T]""",
+    "back over positions": """
+        x : real[T]; a : real
+        b[T] = a
+        b[t-1] = sin(t*b[t]) + x[t-1] for t in T..1
+        y = sum(b**2)""",
+    "a search": """
+        a : positive
+        z[0] = a + 1
+        z[k] = z[k-1] - (z[k-1]**2 - a)/(2*z[k-1]) until abs(z[k]**2 - a) < 1e-3, at most 20
+        y = z[20]""",
+    "no step": "a : real; x : real[0]\nh[0] = a\nh[t] = h[t-1]*x[t-1] for t in 1..0\ny = h[0]**2",
+    "one step": "a : real; x : real[1]\nh[0] = a\nh[t] = sin(h[t-1])*x[t-1] for t in 1..1\ny = h[1]**2",
+}
+
+
+def _loop_inside() -> Node:
+    """Return a loop over rows, each of which is a loop over entries; its conditions are carried on."""
+    p = sg.parse("M : real[T, m]; a : real")
+
+    def row(state: Any, r: Any) -> Any:
+        h, on = state
+        last, seen = sg.scan(lambda g, e: (sg.sin(g * e) + p["a"], g), h, r)
+        return (sg.where(on, last, h), on & (last < 2)), sg.sum(seen)
+
+    (h, on), seen = sg.scan(row, (p["a"], True), p["M"])
+    return (h + sg.sum(seen) + sg.where(on, p["a"], 0)).node
+
+
+def recurrence_programs() -> Iterator[Case]:
+    """Recurrences from textbooks, and of every other kind."""
+    rng = np.random.default_rng(11)
+    nodes = {name: sg.parse(dedent(text))["y"].node for name, text in {**RECURRENCES, **LOOPS}.items()}
+    for name, node in {**nodes, "a loop inside": _loop_inside()}.items():
+        sizes = {"T": 4, "n": 3, "m": 2, "k": 2}
+        values = {s: random_value(s, sizes, rng) for s in symbols_of([node])}
+        for s, v in values.items():
+            if s.declaration.domain.low is not None:
+                values[s] = 0.3 + 0.5 / (1 + np.exp(-v))
         yield Case(name, node, values)
 
 
@@ -215,6 +264,7 @@ def weights_of(case: Case) -> list[Any]:
 CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "each op": each_op,
     "array programs": array_programs,
+    "recurrences": recurrence_programs,
     "random graphs": lambda: (pointwise(seed) for seed in range(25)),
     "whole programs": programs,
 }

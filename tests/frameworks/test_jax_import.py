@@ -14,6 +14,7 @@ from jax import lax
 
 import symgrad as sg
 from symgrad.errors import UnsupportedError, UsageError
+from symgrad.ir.traverse import topological
 from tests.frameworks.models_jax import models
 
 RNG = np.random.default_rng(16)
@@ -553,6 +554,151 @@ def test_loops_that_carry_whole_numbers_on_are_refused_if_they_are_long():
     agree(lambda x: f(x, 5), V)
     with pytest.raises(UnsupportedError, match="a loop of 1,000 steps with whole numbers"):
         sg.from_jax(lambda x: f(x, 1000), "real")
+
+
+def recurrences(p: Any) -> list[int]:
+    """Return the number of nodes of a program, and how many of them are recurrences."""
+    order = topological([e.node for e in p.outputs.values()])
+    return [len(order), sum(n.op.name == "recurrence" for n in order)]
+
+
+def decay(x, a):
+    """A scan that reads rows, stacks, and counts."""
+
+    def step(c, r):
+        (h, k), on = c
+        h = jnp.where(on, jnp.sin(a * h + r * k), h)
+        return ((h, k + 2), on & (h.sum() < 2)), (h[0] * r, k, on)
+
+    return lax.scan(step, ((a, 3), True), x)
+
+
+def positions(x, a):
+    x = jnp.concatenate([a[None], jnp.asarray(x)])
+    return lax.fori_loop(0, x.shape[0] - 1, lambda i, c: c * a + jnp.sin(x[i]) * x[i + 1], a)
+
+
+def last_rows(x, a):
+    return lax.scan(lambda c, r: (c * a + jnp.cos(r * c), c * r), a, x, reverse=True)
+
+
+def inside(x, a):
+    def row(c, r):
+        return lax.scan(lambda d, e: (jnp.sin(d * e + a), d), c, r)
+
+    return lax.scan(row, a, x)
+
+
+def without_carry(x, a):
+    return lax.scan(lambda _, r: (None, {"y": r * a, "z": (r**2).sum()}), None, x)[1]
+
+
+def mapped(x, a):
+    return lax.map(lambda r: (jnp.sin(r) * a).sum(), x)
+
+
+LOOPS = [decay, positions, last_rows, inside, without_carry, mapped]
+
+
+@pytest.mark.parametrize("fn", LOOPS)
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_loops_have_the_values_of_jax(fn, count):
+    agree(fn, RNG.normal(size=(count, 3)), RNG.normal(size=3), order=2)
+
+
+@pytest.mark.parametrize("fn", LOOPS)
+def test_the_size_of_a_loop_does_not_depend_on_its_steps(fn):
+    short, long = (recurrences(sg.from_jax(fn, f"real[{n}, 3]", "real[3]")) for n in (5, 2000))
+    assert short == long
+    loops = {inside: 2, without_carry: 0, mapped: 0}.get(fn, 1)
+    assert short[1] == loops
+    named = sg.from_jax(fn, "real[n, 3]", "real[3]")
+    assert recurrences(named)[1] == loops
+    x, a = RNG.normal(size=(4, 3)), RNG.normal(size=3)
+    for e, y in zip([*named.outputs.values()][-1:], jax.tree.leaves(fn(x, a))[-1:], strict=True):
+        np.testing.assert_allclose(e(x=x, a=a), y, rtol=1e-12, atol=1e-13)
+
+
+def search(x):
+    """Return the root, and after how many steps it was found."""
+
+    def goes_on(c):
+        return (c[0] < 50) & (jnp.abs(c[1] ** 2 - x) > 1e-6)
+
+    return lax.while_loop(goes_on, lambda c: (c[0] + 1, (c[1] + x / c[1]) / 2), (0, x))
+
+
+BOUNDED = {
+    "a count": lambda x: lax.while_loop(lambda c: c[0] < 7, lambda c: (c[0] + 2, c[1] * jnp.sin(x)), (0, x))[
+        1
+    ],
+    "down": lambda x: lax.while_loop(
+        lambda c: c[0] >= 2, lambda c: (c[0] - 3, c[1] * 0.5 + x * c[0], c[2]), (9, x, x)
+    )[1:],
+    "until equal": lambda x: lax.while_loop(
+        lambda c: c[1] != 6, lambda c: (c[0] * x + c[1], c[1] + 3), (x, 0)
+    )[0],
+    "never": lambda x: lax.while_loop(lambda c: c[0] < 0, lambda c: (c[0] + 1, c[1] * x), (5, x))[1],
+    "two bounds": lambda x: lax.while_loop(
+        lambda c: (c[0] < 9) & (c[1] > 4), lambda c: (c[0] + 1, c[1] - 1, c[2] * x), (0, 10, x)
+    )[2],
+    # The count fulfils the condition again after it has failed once.
+    "a count and more": lambda x: lax.while_loop(
+        lambda c: (c[0] < 9) & (jnp.cos(c[0] * 1.0) > -0.9), lambda c: (c[0] + 1, c[1] * 0.9 + x), (0, x)
+    )[1],
+    "its own flag": lambda x: lax.while_loop(
+        lambda c: c[2] & (c[0] < 20), lambda c: (c[0] + 1, c[1] * 1.5, c[1] < 4 * x), (0, x, True)
+    )[1],
+    "traced bounds": lambda x: lax.fori_loop(0, jnp.int32(6), lambda i, c: c * 0.5 + x * i, x),
+    "nested": lambda x: lax.fori_loop(
+        0,
+        3,
+        lambda i, c: lax.while_loop(lambda d: d[0] < 4, lambda d: (d[0] + 1, d[1] * 0.9 + i * x), (1, c))[1],
+        x,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_loops_with_a_condition(name):
+    for x in (1.3, 2.0):
+        p = sg.from_jax(BOUNDED[name], x)
+        values = jax.tree.leaves(BOUNDED[name](x))
+        for e, y in zip([*p.outputs.values()][-len(values) :], values, strict=True):
+            np.testing.assert_allclose(e(x=x), y, rtol=1e-12)
+            flat = sg.sum(e) if e.shape else e
+            slope = jax.jacfwd(lambda x: sum(jnp.sum(v) for v in jax.tree.leaves(BOUNDED[name](x))))(x)
+            if len(values) == 1:
+                np.testing.assert_allclose(sg.grad(flat, "x")(x=x), slope, rtol=1e-10)
+
+
+def test_a_search_returns_how_many_steps_it_made():
+    p = sg.from_jax(search, "positive")
+    assert recurrences(p)[1] == 1
+    steps, root = p.returned.values()
+    assert steps.dtype == "int"
+    for x in (1.0, 2.0, 1e9):
+        wanted = search(x)
+        assert int(steps(x=x)) == int(wanted[0])
+        np.testing.assert_allclose(root(x=x), wanted[1], rtol=1e-13)
+
+
+def test_a_loop_without_a_bound_is_refused():
+    def f(x):
+        return lax.while_loop(lambda c: c > 1e-3, lambda c: c * 0.5, x)
+
+    with pytest.raises(UnsupportedError) as caught:
+        sg.from_jax(f, "real")
+    line = f.__code__.co_firstlineno + 1
+    assert f"line {line}: a loop whose number of steps depends on the data (try: lax.while_loop(" in str(
+        caught.value
+    )
+
+    def n_steps(x, n):
+        return lax.fori_loop(0, n, lambda i, c: c * x, x)
+
+    with pytest.raises(UnsupportedError, match="depends on the data"):
+        sg.from_jax(n_steps, "real", "int")
 
 
 def test_arrays_in_the_function_are_refused_if_they_are_large():

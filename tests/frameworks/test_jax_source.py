@@ -27,6 +27,7 @@ def test_with_two_orders(kind):
 
 def test_plain_operations():
     assert not all_wrong("jax", by_jax, "random graphs", 0)
+    assert not all_wrong("jax", by_jax, "recurrences", 0)
     assert not all_wrong("jax", by_jax, "whole programs", 0)
 
 

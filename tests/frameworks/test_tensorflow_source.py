@@ -21,6 +21,7 @@ def test_with_two_orders(kind):
 
 def test_plain_operations():
     assert not all_wrong("tensorflow", by_tensorflow, "random graphs", 0)
+    assert not all_wrong("tensorflow", by_tensorflow, "recurrences", 0)
     assert not all_wrong("tensorflow", by_tensorflow, "whole programs", 0)
 
 

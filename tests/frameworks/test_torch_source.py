@@ -21,6 +21,7 @@ def test_with_two_orders(kind):
 
 def test_plain_operations():
     assert not all_wrong("torch", by_torch, "random graphs", 0)
+    assert not all_wrong("torch", by_torch, "recurrences", 0)
     assert not all_wrong("torch", by_torch, "whole programs", 0)
 
 

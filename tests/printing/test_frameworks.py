@@ -212,3 +212,42 @@ def test_refusals():
     y = sg.parse("x : real[n]\nbinder : real[m]\ny = sum(broadcast_to(sum(x), (m,)))")["y"]
     with pytest.raises(UsageError, match="no argument has the size m in its shape"):
         y.framework_source("jax", gradient=True)
+
+
+LOOP = """
+x : real[{T}, m]; h0 : real[n]; U : real[n, m]; a : real
+h[0] = h0
+k[0] = a
+h[t] = tanh(a*h[t-1] + U@x[t-1]); k[t] = t*k[t-1] for t in 1..{T}
+y = sum(h[{T}]**2) + k[{T}]
+"""
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("gradient", [0, 1])
+def test_the_size_of_a_loop_does_not_depend_on_its_steps(framework: str, gradient: int) -> None:
+    short, long = (
+        sg.parse(LOOP.format(T=steps))["y"].framework_source(framework, gradient=gradient)
+        for steps in (70, 7000)
+    )
+    assert short.replace("70", "7000") == long
+    assert ("scan(" in short) is (framework != "torch")
+    assert ("for i in range(70):" in short) is (framework == "torch")
+
+
+def test_a_loop_of_jax() -> None:
+    source = sg.parse(LOOP.format(T="T"))["y"].framework_source("jax")
+    assert source.partition("def f")[2].splitlines()[1:] == [
+        "    dtype = jnp.result_type(x, h0, U, a)",
+        "    T = x.shape[0]",
+        "    t1 = jnp.arange(T) + 1",
+        "    def step(carry, row_):",
+        "        carry_0, carry_1 = carry",
+        "        x_t, row = row_",
+        "        new = (jnp.tanh(a*carry_0 + U @ x_t), jnp.asarray(row, dtype)*carry_1)",
+        "        return new, new",
+        "    values_0, values_1 = jax.lax.scan(step, (h0, a), (x, t1))[1]",
+        "    h = jnp.concatenate((h0[None], values_0))",
+        "    k = jnp.concatenate((a[None], values_1))",
+        "    return jnp.sum(h[T]**2) + k[T]",
+    ]

@@ -12,12 +12,14 @@ from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.expr import Expr
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import recur
+from symgrad.frontend.indices import IndexRange, with_rows
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.sizes import Size, size_product, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import slice_rows
+from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import gt
@@ -70,8 +72,10 @@ def scan(
     trace = _TRACES + next(_count)
     carries = [bound_symbol("carry", k, trace, c.shape) for k, c in enumerate(starts)]
     read = [bound_symbol("row", k, trace, x.shape[1:], x.node.dtype) for k, x in enumerate(rows)]
-    given_rows = [r if x.node.dtype != "bool" else gt(r, as_node(0)) for r, x in zip(read, rows, strict=True)]
-    found = f(_rebuilt(init, map(Expr, carries)), _rebuilt(xs, map(Expr, given_rows)))
+    found = f(
+        _rebuilt(init, (Expr(_as_kind(c, s)) for c, s in zip(carries, starts, strict=True))),
+        _rebuilt(xs, (Expr(_as_kind(r, x)) for r, x in zip(read, rows, strict=True))),
+    )
     if not isinstance(found, tuple) or len(found) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may return anything)
         raise UsageError(
             "the step of a scan returns a carry and an output",
@@ -94,23 +98,35 @@ def scan(
                 cure="give it this shape at the start, or reshape it in the step",
             )
     of = [*given, *results, *outputs]
+    table = dict(zip(read, (x.node for x in rows), strict=True))
+    formulas = [e.node for e in (*results, *outputs)]
+    for row, array in zip(read, rows, strict=True):
+        first = _first_position(array.node)
+        if first is not None:
+            last = size_sum([first, steps, -1])
+            others = [s for s in (*carries, *table) if s is not row]
+            positions = IndexRange("the step", first, last, steps)
+            formulas = with_rows(formulas, row, positions, others, table, trace)
+    updates, seen = formulas[: len(results)], formulas[len(results) :]
     # A loop is built once for all its results; without a carry the steps are independent of each other.
     values: list[Node] = []
     if carries:
-        table = dict(zip(read, (x.node for x in rows), strict=True))
-        values = recur(
-            [s.node for s in starts], carries, [r.node for r in results], table, steps, reverse=reverse
-        )
-    last: Size = 0 if reverse else steps
-    ends = [make(Expr, lambda v=v: _entry(v, last), of) for v in values]
+        values = recur([s.node for s in starts], carries, updates, table, steps, reverse=reverse)
+    end: Size = 0 if reverse else steps
+    ends = [
+        make(Expr, lambda v=v, s=s: _as_kind(_entry(v, end), s), of)
+        for v, s in zip(values, starts, strict=True)
+    ]
     before, after = ((1, None), (None, steps)) if reverse else ((None, steps), (1, None))
     stacks = {c: slice_rows(v, *before) for c, v in zip(carries, values, strict=True)}
-    stacks.update(zip(read, (x.node for x in rows), strict=True))
+    stacks.update(table)
     # What an output reads of the new carry is not computed again.
     new = [bound_symbol("value", k, trace, c.shape) for k, c in enumerate(carries)]
     stacks.update((n, slice_rows(v, *after)) for n, v in zip(new, values, strict=True))
-    computed = {r.node: n for r, n in zip(results, new, strict=True) if r.node.args}
-    stacked = batch(substitute([y.node for y in outputs], computed), stacks, (steps,))
+    computed = {
+        r: n if r.dtype != "bool" else gt(n, as_node(0)) for r, n in zip(updates, new, strict=True) if r.args
+    }
+    stacked = batch(substitute(seen, computed), stacks, (steps,))
     ys = [make(Expr, lambda s=s: s, of) for s in stacked]
     return _rebuilt(init, ends), _rebuilt(out, ys)
 
@@ -194,6 +210,19 @@ def while_loop(
 
 def _entry(values: Node, position: Size) -> Node:
     return index(values, position if isinstance(position, int) else size_node(position))
+
+
+def _as_kind(value: Node, like: Expr) -> Node:
+    """Return a value that a recurrence has as 1 or 0 as the condition that it is."""
+    return gt(value, as_node(0)) if like.node.dtype == "bool" else value
+
+
+def _first_position(array: Node) -> Size | None:
+    """Return the first of consecutive whole numbers; None for other arrays."""
+    first = as_node(0)
+    if array.op is add and iota in (array.args[0].op, array.args[1].op):
+        array, first = array.args if array.args[0].op is iota else array.args[::-1]
+    return as_size(first) if array.op is iota else None
 
 
 def _expr(value: Any) -> Expr:

@@ -67,7 +67,8 @@ class ArrayMethods(Operators):
         if not isinstance(length, int):
             raise ShapeError(
                 f"the length of '{self}' is {length}, which is known only in a call",
-                cure=f"its name is x.shape[0], the number sg.size({str(length)!r}); or declare a number",
+                cure=f"its name is x.shape[0], the number sg.size({str(length)!r}), and a loop over it sg.fori_loop(0, "
+                f"{str(length)!r}, ...); or declare a number",
             )
         return length
 
@@ -78,7 +79,8 @@ class ArrayMethods(Operators):
         if not isinstance(length, int):
             raise ShapeError(
                 f"iteration over an axis of length {length}, which is known only in a call",
-                cure="write it for the whole array (x**2, sum(x, axis=0)), or declare a number for this size",
+                cure="write it for the whole array (x**2, sum(x, axis=0)) or as a loop, sg.scan(f, h, x); or declare a "
+                "number for this size",
             )
         return (self[i] for i in range(length))
 

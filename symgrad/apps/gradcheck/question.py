@@ -26,6 +26,7 @@ from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.torch.function import from_torch
 from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.size_substitution import resized
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError, UnsupportedError, UsageError
@@ -95,6 +96,10 @@ def parse_question(
         arguments = arguments.with_sizes(sizes)
     names = _wrt(arguments, wrt)
     outputs, unread = _outputs(f, arguments)
+    if (
+        sizes and isinstance(f, Program | Expr) and outputs is not None
+    ):  # functions are called with the numbers
+        outputs = list(map(handle, resized([e.node for e in outputs], sizes)))
     shapes = None if outputs is None else [e.shape for e in outputs]
     taken = _cotangent_names(grad_f, arguments, shapes)
     backward, fixed = GradientCode.of(grad_f), sizes or {}

@@ -11,6 +11,7 @@ from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Size, size_max, size_product, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
+from symgrad.ops.array.indexing import sum_of_scattered
 from symgrad.ops.array.layout import (
     WHOLE,
     broadcast_to,
@@ -122,7 +123,8 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
         args = [a if r is None else r for a, r in _both(node, rows)]
         return contract(args, kept, _without(result, axis))
     if x is not None and node.op is reshape:
-        return shaped(x, shape)
+        # An array without entries has any shape with an axis of length 0.
+        return shaped(x, shape) if size_product(x.shape) == size_product(shape) else None
     if x is not None and node.op is broadcast_to:
         return full(x, shape)
     if x is not None and node.op is slice_of:
@@ -208,7 +210,8 @@ def sum_rows(stack: Node) -> Node:
         return add(*map(sum_rows, stack.args))
     if stack.op is neg:
         return neg(sum_rows(stack.args[0]))
-    return sum_over(stack, [0])
+    scattered = sum_of_scattered(stack)
+    return sum_over(stack, [0]) if scattered is None else scattered
 
 
 def row_at(values: Node, position: Size) -> Node:

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import recur
 from symgrad.autodiff.rows.formulas import row_symbol
-from symgrad.frontend.indices import IndexRange, affine, slice_at
+from symgrad.frontend.indices import IndexRange, affine, read_row
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.body import Body, divide
 from symgrad.ir.graph import Node, indicator, number, symbol
@@ -251,7 +251,7 @@ class RecurrenceSteps:
                 and varying.intersection(node.args[1:])
                 and values.isdisjoint(topological([node]))
             ):
-                done[node] = self._row(node)
+                done[node] = read_row(node, self.step, self.loop.values, self.rows, _HEIGHT)
             elif varying.intersection(node.args):
                 varying.add(node)
         if self.step in topological([formula], until=done):
@@ -299,19 +299,6 @@ class RecurrenceSteps:
                 )
         others = node.args[2:]
         return gather(found, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else found
-
-    def _row(self, node: Node) -> Node:
-        """Return the symbol of what is read from an array at positions that depend on the step."""
-        x, *places = node.args
-        axes: tuple[int, ...] = node.params[0]
-        others = places[1:]
-        if axes[0] == 0 and all(self.step not in topological([p]) for p in others):
-            rows = slice_at(x, 0, places[0], self.step, self.loop.values)
-            if rows is not None:
-                row = row_symbol(rows, self.rows, _HEIGHT)
-                return gather(row, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else row
-        (rows,) = batch([node], {self.step: self.loop.values.positions}, (self.loop.length,))
-        return row_symbol(rows, self.rows, _HEIGHT)
 
 
 def _where_stopped(stop: Node, value: Node, new: Node) -> Node:

@@ -135,6 +135,11 @@ def _positions(node: Node, stacks: Sequence[Node | None], lead: Shape) -> tuple[
 def _batch_gather(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     axes: Axes = node.params[0]
     k = len(lead)
+    if stacks[0] is None:
+        indices, _ = _positions(node, stacks, lead)
+        found = gather(node.args[0], *indices[k:], params=(axes,))
+        first, rest = axes[0], range(axes[0] + k, len(found.shape))
+        return transpose(found, [*range(first, first + k), *range(first), *rest]) if first else found
     x = stacked_argument(node, 0, stacks[0], lead)
     if all(s is None for s in stacks[1:]):
         return gather(x, *node.args[1:], params=(tuple(a + k for a in axes),))
@@ -160,6 +165,30 @@ def _batch_scatter(node: Node, stacks: Sequence[Node | None], lead: Shape) -> No
     if order != sorted(order):
         values = transpose(values, order)
     return scatter_add(values, *indices, params=((*range(k), *(a + k for a in axes)), (*lead, *shape)))
+
+
+def sum_of_scattered(stack: Node) -> Node | None:
+    """Return the sum over the first axis of an array, each row of which one row of values is added to; else None.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> v, t = symbol(Declaration("v", shape=(3,))), iota(params=(3,))
+        >>> found = sum_of_scattered(scatter_add(v, t, t, params=((0, 1), (3, 5))))
+        >>> found is scatter_add(v, t, params=((0,), (5,)))
+        True
+    """
+    if stack.op is not scatter_add or stack.params[0][0] != 0 or len(stack.args) < 3:
+        return None
+    axes, shape = stack.params
+    values, row, *others = stack.args
+    block = broadcast_shapes([i.shape for i in stack.args[1:]])
+    if _counted(row, shape[0]) != len(block) or broadcast_shapes([i.shape for i in others]) != block:
+        return None
+    left, depth = [a - 1 for a in axes[1:]], len(block)
+    order = [*range(depth, depth + left[0]), *range(depth), *range(depth + left[0], len(values.shape))]
+    moved = transpose(values, order) if left[0] else values
+    return scatter_add(moved, *others, params=(tuple(left), shape[1:]))
 
 
 def _rows_of_gathered(node: Node, places: Sequence[int | None]) -> int | None:

@@ -118,7 +118,7 @@ FRAMEWORK: Mapping[str, Framework] = {
         size="ops.shape({0})[{1}]",
         setup="dtype = keras.backend.standardize_dtype({0}.dtype)",
         none="dtype = keras.config.floatx()",
-        number="ops.cast({0}, dtype)",
+        number="ops.convert_to_tensor({0}, dtype)",  # cast makes it float32 first
         whole='ops.cast({0}, "int32")',
         cast="ops.cast({0}, dtype)",
         cast_whole='ops.cast({0}, "int32")',

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from symgrad.ir.body import bodies_in
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.literals import ATOM, NEG
+from symgrad.ir.notation.recurrences import is_recurrence, recurrence_of
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.printing.frameworks.array_ops import ARRAYS
 from symgrad.printing.frameworks.own_functions import HELPERS, NEEDS
+from symgrad.printing.frameworks.scans import write_recurrence
 from symgrad.printing.frameworks.table import FRAMEWORK, spelling
 from symgrad.printing.limits import SOURCE_CHARACTERS
 from symgrad.printing.numpy.sizes import size_source
@@ -32,7 +35,7 @@ def unspelled(order: Sequence[Node], framework: str) -> list[str]:
 
     def spelled(node: Node) -> bool:
         name = node.op.name
-        if name in _PLAIN or name in ARRAYS:
+        if name in _PLAIN or name in ARRAYS or recurrence_of(node) is not None or is_recurrence(node):
             return True
         if node.op.pointwise:
             return spelling(name, framework) is not None
@@ -40,7 +43,8 @@ def unspelled(order: Sequence[Node], framework: str) -> list[str]:
         called = [] if template is None else HELPER.findall(template)
         return template is not None and all(h in helpers for c in called for h in (*NEEDS.get(c, ()), c))
 
-    return list(dict.fromkeys(n.op.name for n in order if n.args and not spelled(n)))
+    inside = [n for body in bodies_in(order) for n in topological(body.results)]
+    return list(dict.fromkeys(n.op.name for n in (*order, *inside) if n.args and not spelled(n)))
 
 
 class _Argument:
@@ -94,6 +98,7 @@ class FunctionBody:
         )  # nodes that consist of sizes only: Python numbers, except in TensorFlow
         self.set_up = False
         self.steps = 0
+        self.carries: dict[Node, list[str]] = {}  # the texts of all values of the carries of recurrences
         self._bind_sizes(order)
         for node in order:
             self._write(node, last=node in outputs and self.count[node] == 1)
@@ -132,6 +137,44 @@ class FunctionBody:
             if text is not None:
                 self.helpers.setdefault(each, text)
         return name
+
+    def unused(self, name: str) -> str:
+        """Return a name that nothing else has."""
+        found = free_name(name, self.taken)
+        self.taken.add(found)
+        return found
+
+    def variable(self, text: str) -> str:
+        """Return a new variable with a value, or the value itself if it is a name."""
+        if text.isidentifier():
+            return text
+        own = self._temporary()
+        self.lines.append(f"{own} = {text}")
+        return own
+
+    def step(
+        self, results: Sequence[Node], texts: Mapping[Node, str], same: Mapping[Node, Node]
+    ) -> tuple[list[str], list[str]]:
+        """Return the lines of a step, and its results; the arguments are those of `ScanContext.step`."""
+        before, outer, count = dict(self.texts), self.lines, self.count
+        groups = self.constant, self.integers, self.counts
+        kept = [set(g) for g in groups]
+        self.texts.update((n, (text, ATOM)) for n, text in texts.items())
+        for s, other in same.items():
+            self.texts[s] = self.texts[other]
+            for group in groups:
+                if other in group:
+                    group.add(s)
+        self.lines, self.count = [], uses(list(results))
+        for node in topological(results):
+            if node not in self.texts:
+                self._write(node, last=node in results and self.count[node] == 1)
+        lines, found = self.lines, [self.tensor(r) for r in results]
+        # Other bodies have the same symbols.
+        self.texts, self.lines, self.count = before, outer, count
+        for group, old in zip(groups, kept, strict=True):
+            group.intersection_update(old)
+        return lines, found
 
     def result(self, node: Node) -> str:
         """Return an output as an array of its dtype."""
@@ -191,12 +234,15 @@ class FunctionBody:
             return
         text, rank = self._text(node)
         self._note(text)
+        if len(self.carries.get(node, ())) > 1:  # its parts are read
+            self.texts[node] = text, rank
+            return
         own = self.names.get(node) if not last else None
         temporary = own is None and not last and (bool(node.args) or not node.op.pointwise)
         if (
             temporary
             and node not in self.constant
-            and (self.count[node] > 1 or len(text) > SOURCE_CHARACTERS)
+            and (self.count[node] > 1 or len(text) > SOURCE_CHARACTERS or recurrence_of(node) is not None)
         ):
             own = self._temporary()
         if own is not None:
@@ -229,6 +275,12 @@ class FunctionBody:
             if node.dtype != "real":
                 return self.texts[args[0]]
             return self._format(self.known.stop, args[0]), ATOM
+        if is_recurrence(node):
+            self.carries[node] = write_recurrence(node, self)
+            return self.carries[node][0], ATOM
+        if op.name == "part" and args[0] in self.carries:
+            number: int = node.params[0]
+            return self.carries[args[0]][number], ATOM
         if op.name in ARRAYS:
             found = ARRAYS[op.name](node, self)
             return (found, ATOM) if isinstance(found, str) else found

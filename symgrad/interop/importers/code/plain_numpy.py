@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.code.frameworks import code_of
+from symgrad.interop.importers.code.function_loader import last_user_location
 from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.program import ImportedProgram, UniqueNames, mark_places
 from symgrad.ir.graph import SYMBOL, Node
@@ -27,7 +28,8 @@ def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> Impo
         inputs: the arguments, by name.
 
     Raises:
-        UnsupportedError: if the function returns anything except numbers and arrays.
+        UnsupportedError: if the function returns anything except numbers and arrays, or computes with a size that has
+            a name as with a number.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -43,7 +45,20 @@ def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> Impo
     """
     code = code_of(function)
     watch = _PlainWatch("" if code is None else code.co_filename)
-    returned = watch.running(lambda: function(*inputs.values()))
+    try:
+        returned = watch.running(lambda: function(*inputs.values()))
+    except TypeError as error:
+        named = next((n for e in inputs.values() for n in e.shape if not isinstance(n, int)), None)
+        if named is None or "str" not in str(error):
+            raise
+        place = last_user_location("" if code is None else code.co_filename, error.__traceback__)
+        raise UnsupportedError(
+            f"the number of the size {named}, which is known only in a call",
+            at=None if place is None else place.location(),
+            expected="a function that is the same for all sizes; its loops over a size are recurrences",
+            cure=f"for a loop sg.fori_loop(0, {str(named)!r}, lambda t, h: ..., h), in formulas "
+            f"sg.size({str(named)!r}); or declare a number for this size",
+        ) from error
     name = getattr(function, "__name__", "out")
     name = name if name.isidentifier() else "out"
     outputs = {key or "out": _expr(value, name) for key, value in _leaves(returned, "")}

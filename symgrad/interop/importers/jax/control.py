@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
 from symgrad.api.functions.layout import arange, reshape, stack
-from symgrad.api.functions.loops import scan
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.booleans import original_boolean, select_value
 from symgrad.interop.importers.constants import iota
-from symgrad.interop.importers.jax.sizes import shape_of, value_of
+from symgrad.interop.importers.jax.sizes import shape_of, size_of, value_of
 from symgrad.interop.importers.jax.values import (
     Nested,
     Value,
@@ -21,12 +21,17 @@ from symgrad.interop.importers.jax.values import (
     kind_of,
     restore_booleans,
 )
+from symgrad.interop.importers.loops import (
+    CARRY_REAL,
+    UNROLLED,
+    NoRecurrenceError,
+    read_loop,
+    read_while,
+    unroll_while,
+)
 from symgrad.ir.size_substitution import resized
 from symgrad.ir.traverse import is_elementwise, substitute
 from symgrad.support.errors import UnsupportedError
-
-_STEPS = 100
-"""The largest number of steps of a loop that is unrolled, since it cannot stay a loop."""
 
 
 def _broadcast(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
@@ -59,78 +64,100 @@ def _size(_walk: Nested, equation: Any, _given: Sequence[Value]) -> list[Value]:
 
 
 def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
-    """Return a loop; if a carry is no real number and does not count steps, its steps one after the other."""
+    """Return a loop; if it carries on whole numbers that do not count, its steps one after the other."""
     p = equation.params
-    length, carried, fixed = p["length"], p["num_carry"], p["num_consts"]
-    avals = p["jaxpr"].in_avals[fixed : fixed + carried]
-    counts = {
-        k: found
-        for k in range(carried)
-        if (found := _step_count(p["jaxpr"].jaxpr, fixed + k, k, given)) is not None
-    }
-    if length != 1 and all(k in counts or kind_of(a) == "f" for k, a in enumerate(avals)):
-        return _loop(walk, equation, given, counts)
-    return _unrolled(walk, equation, given)
+    carried, fixed = int(p["num_carry"]), int(p["num_consts"])
+    length, jaxpr, inside = size_of(p["length"]), p["jaxpr"], walk.inside_loop()
+    if length == 1:
+        return _unrolled(walk, equation, given)
+    consts, start, xs = given[:fixed], given[fixed : fixed + carried], given[fixed + carried :]
+    inner: Sequence[Any] = jaxpr.in_avals[fixed + carried :]
+    outer: Sequence[Any] = [v.aval for v in equation.invars[fixed + carried :]]
+
+    def step(values: list[Any], own: list[Expr], _: Expr) -> tuple[Sequence[Value], Sequence[Expr]]:
+        own = [restore_booleans(x, a) for x, a in zip(own, inner, strict=True)]
+        found = _full(inside.closed(jaxpr, [*consts, *values, *own]), jaxpr.out_avals)
+        return found[:carried], found[carried:]
+
+    try:
+        found = read_loop(
+            step,
+            *_carry_starts(start, jaxpr.in_avals[fixed : fixed + carried]),
+            _full(xs, outer),
+            length,
+            reverse=bool(p["reverse"]),
+            same=_same_carry(jaxpr.jaxpr, fixed, carried),
+        )
+    except NoRecurrenceError:
+        return _unrolled(walk, equation, given)
+    walk.problems += inside.problems
+    pairs = zip(found.stacked, equation.outvars[carried:], strict=True)
+    return [*found.last, *(restore_booleans(y, v.aval) for y, v in pairs)]
 
 
-def _step_count(jaxpr: Any, place: int, k: int, given: Sequence[Value]) -> tuple[int, int] | None:
-    """Return the first value of a carry that counts steps, and by how much it changes; None for other carries."""
-    first, changed = given[place], jaxpr.outvars[k]
-    if isinstance(first, Expr) or np.ndim(first) or np.asarray(first).dtype.kind not in "iu":
-        return None
-    if changed is jaxpr.invars[place]:
-        return int(first), 0
-    made = next((e for e in jaxpr.eqns if changed in e.outvars and e.primitive.name == "add"), None)
-    numbers = [] if made is None else [v.val for v in made.invars if hasattr(v, "val")]
-    if made is None or len(numbers) != 1 or not any(v is jaxpr.invars[place] for v in made.invars):
-        return None
-    return int(first), int(numbers[0])
+def _while(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
+    """Return a loop whose condition bounds the number of its steps."""
+    p = equation.params
+    tests, fixed, inside = int(p["cond_nconsts"]), int(p["body_nconsts"]), walk.inside_loop()
+    decides, consts, start = given[:tests], given[tests : tests + fixed], given[tests + fixed :]
+    avals = [v.aval for v in equation.outvars]
+
+    def condition(reader: Nested, values: list[Any]) -> Value:
+        return reader.closed(p["cond_jaxpr"], [*decides, *values])[0]
+
+    def step(reader: Nested, values: list[Any]) -> list[Value]:
+        return reader.closed(p["body_jaxpr"], [*consts, *values])
+
+    try:
+        found = read_while(
+            partial(condition, inside),
+            lambda values, _rows, _number: (_full(step(inside, values), avals), ()),
+            *_carry_starts(start, avals),
+            same=_same_carry(p["body_jaxpr"].jaxpr, fixed, len(avals)),
+            cure=_BOUNDED,
+        ).last
+    except NoRecurrenceError as error:
+        return unroll_while(partial(condition, walk), partial(step, walk), start, error)
+    except UnsupportedError:
+        if not inside.problems:
+            raise
+        found = list[Value]()
+    walk.problems += inside.problems
+    return found
 
 
-def _loop(
-    walk: Nested, equation: Any, given: Sequence[Value], counts: Mapping[int, tuple[int, int]]
-) -> list[Value]:
-    p: Mapping[str, Any] = equation.params
-    carried, fixed, inside = int(p["num_carry"]), int(p["num_consts"]), walk.inside_loop()
-    length: Any = value_of(p["length"])
-    real = [k for k in range(carried) if k not in counts]
-    outer: list[Any] = [v.aval for v in equation.invars]
-    rows: Sequence[Any] = p["jaxpr"].in_avals[fixed + carried :]
-    results: Sequence[Any] = p["jaxpr"].out_avals
-
-    def step(carry: Sequence[Expr], xs: Sequence[Expr]) -> tuple[Any, Any]:
-        *own, number = xs
-        count = length - 1 - number if p["reverse"] else number
-        values: dict[int, Value] = {k: _counted(count, *found) for k, found in counts.items()}
-        values.update(zip(real, carry, strict=True))
-        own = [restore_booleans(x, a) for x, a in zip(own, rows, strict=True)]
-        args: list[Value] = [*given[:fixed], *(values[k] for k in range(carried)), *own]
-        found = [full_value(v, a) for v, a in zip(inside.closed(p["jaxpr"], args), results, strict=True)]
-        return tuple(found[k] for k in real), tuple(found[carried:])
-
-    start = tuple(full_value(given[fixed + k], outer[fixed + k]) for k in real)
-    arrays = [
-        full_value(x, a) for x, a in zip(given[fixed + carried :], outer[fixed + carried :], strict=True)
-    ]
-    last, stacked = scan(step, start, (*arrays, arange(length)), reverse=p["reverse"])
-    ends: dict[int, Value] = dict(zip(real, last, strict=True))
-    ends.update((k, np.asarray(first + by * p["length"])) for k, (first, by) in counts.items())
-    ys = [restore_booleans(y, v.aval) for y, v in zip(stacked, equation.outvars[carried:], strict=True)]
-    return [*(ends[k] for k in range(carried)), *ys]
+_BOUNDED = (
+    "lax.while_loop(lambda c: (c[0] < 100) & ..., ...) with a count c[0] that begins at 0; or fori_loop or scan "
+    "with a number of steps that does not depend on the data"
+)
 
 
-def _counted(count: Expr, first: int, by: int) -> Expr:
-    steps = count if by == 1 else count * by
-    return steps + first if first else steps
+def _full(values: Sequence[Value], avals: Sequence[Any]) -> list[Expr]:
+    return [full_value(v, a) for v, a in zip(values, avals, strict=True)]
+
+
+def _carry_starts(start: Sequence[Value], avals: Sequence[Any]) -> tuple[list[Value], list[str]]:
+    """Return first values of carries, real numbers and conditions with their whole shapes; and their kinds."""
+    kinds = [_KINDS.get(kind_of(a), "") for a in avals]
+    pairs = zip(start, avals, kinds, strict=True)
+    return [full_value(v, a) if kind in ("real", "bool") else v for v, a, kind in pairs], kinds
+
+
+_KINDS = {"f": "real", "b": "bool", "i": "int", "u": "int"}
+
+
+def _same_carry(jaxpr: Any, fixed: int, carried: int) -> list[int]:
+    """Return the numbers of the carries that a step returns as they are."""
+    return [k for k in range(carried) if jaxpr.outvars[k] is jaxpr.invars[fixed + k]]
 
 
 def _unrolled(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     p = equation.params
     length, carried, fixed = p["length"], p["num_carry"], p["num_consts"]
-    if length > _STEPS:
+    if not isinstance(length, int) or length > UNROLLED:
+        steps = f"{length:,}" if isinstance(length, int) else length
         raise UnsupportedError(
-            f"a loop of {length:,} steps with whole numbers or conditions that it carries on",
-            cure="carry real numbers on, and compute the others in the step",
+            f"a loop of {steps} steps with whole numbers that it carries on", cure=CARRY_REAL
         )
     consts, carry, xs = given[:fixed], list(given[fixed : fixed + carried]), given[fixed + carried :]
     avals = [v.aval for v in equation.invars[fixed + carried :]]
@@ -205,6 +232,7 @@ CONTROL: Mapping[str, Callable[[Nested, Any, Sequence[Value]], Sequence[Value]]]
     "broadcast_in_dim": _broadcast,
     "iota": _iota,
     "scan": _scan,
+    "while": _while,
     "cond": _cond,
     "dim_as_value": _size,
     "symgrad": _program,

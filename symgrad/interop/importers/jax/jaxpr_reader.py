@@ -74,11 +74,9 @@ _CALLS = {
 
 _SILENT = frozenset(("debug_callback", "debug_print"))
 
-_WHATS = {"while": "while: a loop whose number of steps is not known"}
 _CURES = {
     "random": "pass the noise in as an argument",
     "threefry": "pass the noise in as an argument",
-    "while": "lax.fori_loop or lax.scan with a number of steps that does not depend on the data",
 }
 
 
@@ -223,15 +221,15 @@ class JaxprReader:
             found = _ARRAYS[name](*args, **params)
             several = cast("list[Expr]", found if isinstance(found, list) else [found])
             return [restore_booleans(e, a) for e, a in zip(several, outs, strict=True)]
-        raise UnsupportedError(_WHATS.get(name, name))
+        raise UnsupportedError(name)
 
     def inside_loop(self) -> JaxprReader:
-        """Return a reader for the step of a loop, whose values have no names outside."""
-        return JaxprReader({}, self.problems, here=self.here, inside=self.inside, itself=self.itself)
+        """Return a reader for the step of a loop, whose values have no names outside, and its own problems."""
+        return JaxprReader({}, here=self.here, inside=self.inside, itself=self.itself)
 
     def below(self, call: tuple[Any, ...]) -> JaxprReader:
         """Return a reader for the pullback of a call with a custom derivative."""
-        return replace(self.inside_loop(), inside=(*self.inside, call))
+        return replace(self.inside_loop(), problems=self.problems, inside=(*self.inside, call))
 
 
 def _integer_value(value: Value) -> int | None:

@@ -18,10 +18,11 @@ from symgrad.api.functions.layout import (
     stack,
     transpose,
 )
-from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.windows import dilated, padded
 from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.traverse import symbols_of
+from symgrad.ops.array.layout import squeeze
 from symgrad.support.errors import UnsupportedError
 
 
@@ -84,8 +85,7 @@ def _reshape(x: Expr, *, new_sizes: Any, dimensions: Any = None, **_: Any) -> Ex
 
 
 def _squeeze(x: Expr, *, dimensions: Sequence[int], **_: Any) -> Expr:
-    axes = {d % len(x.shape) for d in dimensions}
-    return reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
+    return handle(squeeze(x.node, [d % len(x.shape) for d in dimensions]))
 
 
 def _tile(x: Expr, *, reps: Sequence[int], **_: Any) -> Expr:

@@ -13,6 +13,7 @@ from symgrad.api.functions.layout import size as size_value
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.constants import constant, iota
 from symgrad.ir.sizes import Size
+from symgrad.ops.numpy.lengths import as_size
 
 Places: TypeAlias = "Expr | np.ndarray"
 
@@ -39,12 +40,10 @@ def _dynamic_slice(x: Expr, *starts: Places, slice_sizes: Sequence[int], **_: An
         else:
             at = strip_wrap(cast(Expr, start), length)
             # Positions that jnp wraps must be in bounds; other positions are clipped.
-            one = size == 1 and at is not start
-            x = take(
-                x,
-                reshape(at, (1,)) if one else clip(cast(Expr, start), 0, _last(length, size)) + arange(size),
-                axis,
-            )
+            if size == 1 and at is not start:
+                x = expand_dims(take(x, at, axis), axis)
+            else:
+                x = take(x, clip(cast(Expr, start), 0, _last(length, size)) + arange(size), axis)
     return x
 
 
@@ -86,7 +85,7 @@ def strip_wrap(index: Expr, length: Size) -> Expr:
         negative = test.op.name == "lt" and test.args[1].is_number(0) and test.args[0] is same
         if negative and other.op.name == "add" and same in other.args and len(other.args) == 2:
             shift = next((a for a in other.args if a is not same), same)
-            if isinstance(length, int) and shift.is_number(length):
+            if as_size(shift) == length:
                 return handle(same)
     return index
 

@@ -16,6 +16,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.constants import broadcastable_constant, constant
 from symgrad.interop.importers.jax.sizes import shape_of
 from symgrad.interop.importers.names import of_user
+from symgrad.interop.importers.refusals import Problem
 from symgrad.support.source import Place
 
 jax, core, source_info = cast(Any, _jax), cast(Any, _core), cast(Any, _source_info)
@@ -28,10 +29,12 @@ class Nested(Protocol):
     """A reader of the jaxprs inside an equation.
 
     Attributes:
+        problems: the unsupported equations, in order.
         inside: the calls with a custom derivative in which the reader currently is.
         itself: those of them that are called again by their own custom derivative.
     """
 
+    problems: list[Problem]
     inside: tuple[tuple[Any, ...], ...]
     itself: set[tuple[Any, ...]]
 
@@ -40,7 +43,7 @@ class Nested(Protocol):
         ...
 
     def inside_loop(self) -> Nested:
-        """Return a reader for the step of a loop, whose values have no names outside."""
+        """Return a reader for the step of a loop, whose values have no names outside, and its own problems."""
         ...
 
     def below(self, call: tuple[Any, ...]) -> Nested:

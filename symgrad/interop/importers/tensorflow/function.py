@@ -171,6 +171,8 @@ class _SourceFunctionReader:
         graph = concrete.graph
         count = len(graph.inputs) - len(graph.captures)
         inputs = {t.ref() for t in graph.inputs}
+        # AutoGraph has a variable for what a function returns.
+        names = {t: n for t, n in names.items() if n != "retval_"}
         names = {**layer_names(graph, [self.fn, *self._bound().values()]), **names}
         walk = self.graphs.GraphReader({k: n for k, n in names.items() if k not in inputs})
         values: list[Any] = list(self._given(count))

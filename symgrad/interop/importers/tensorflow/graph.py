@@ -16,15 +16,16 @@ from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.booleans import as_boolean, select_value
 from symgrad.interop.importers.custom_pullback import with_custom_pullback
+from symgrad.interop.importers.loops import NoRecurrenceError, unroll_while
 from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.program import mark_places
 from symgrad.interop.importers.refusals import Problem, is_placeholder, placeholder_name
 from symgrad.interop.importers.tensorflow.axes import ALONG_AXES
 from symgrad.interop.importers.tensorflow.layout import LAYOUT
 from symgrad.interop.importers.tensorflow.linear import LINEAR
+from symgrad.interop.importers.tensorflow.loops import read_tensor_loop
 from symgrad.interop.importers.tensorflow.ops import ELEMENTWISE, Value, expr_of
 from symgrad.interop.importers.tensorflow.static_values import (
-    LISTS,
     Operation,
     domain_of,
     fold_constants,
@@ -32,6 +33,7 @@ from symgrad.interop.importers.tensorflow.static_values import (
     sizes,
     tf,
 )
+from symgrad.interop.importers.tensorflow.tensor_list import LISTS
 from symgrad.interop.importers.tensorflow.windows import WINDOWS
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.free_names import free_name
@@ -42,9 +44,6 @@ from symgrad.support.source import Place
 from symgrad.support.traversal import walk
 
 __all__ = ["Resource", "GraphReader", "domain_of", "tf"]
-
-_STEPS = 512
-"""The largest number of steps of a loop that is unrolled."""
 
 _CURES = {
     "Random": "pass the noise in as an argument",
@@ -88,6 +87,7 @@ class GraphReader:
     state: dict[int, Value] = field(default_factory=dict[int, Value])
     here: Place = field(default_factory=lambda: Place("", 0))
     _depth: int = 0
+    _loops: int = 0
     _open: list[tuple[dict[Any, Any], set[Any]]] = field(
         default_factory=list[tuple[dict[Any, Any], set[Any]]]
     )
@@ -99,6 +99,8 @@ class GraphReader:
         values: Sequence[Any],
         outputs: Sequence[Any],
         known: Mapping[Any, Any] | None = None,
+        *,
+        effects: bool = False,
     ) -> list[Any]:
         """Return the values of some tensors of a graph.
 
@@ -108,21 +110,24 @@ class GraphReader:
             values: the values of the input tensors.
             outputs: the requested tensors.
             known: the values of further tensors, by references to the tensors.
+            effects: whether variables keep what the graph assigns to them, though no output reads it.
         """
         found: dict[Any, Any] = {**(known or {}), **{t.ref(): v for t, v in zip(inputs, values, strict=True)}}
-        needed = _live_operations(graph, outputs, found)
+        needed = _live_operations(graph, outputs, found, effects)
         self._open.append((found, {t.ref() for t in outputs}))
-        for op in graph.get_operations():
-            if op not in needed:
-                continue
-            place = _place_of(op)
-            if place is not None:
-                self.here = place
-            values = self._values(op, [found[t.ref()] for t in op.inputs])
-            for t, value in zip(op.outputs, values, strict=True):
-                found[t.ref()] = value
-                self._note(t, value)
-        self._open.pop()
+        try:
+            for op in graph.get_operations():
+                if op not in needed:
+                    continue
+                place = _place_of(op)
+                if place is not None:
+                    self.here = place
+                values = self._values(op, [found[t.ref()] for t in op.inputs])
+                for t, value in zip(op.outputs, values, strict=True):
+                    found[t.ref()] = value
+                    self._note(t, value)
+        finally:
+            self._open.pop()
         return [found[t.ref()] for t in outputs]
 
     def _note(self, t: Any, value: Any) -> None:
@@ -140,6 +145,8 @@ class GraphReader:
         what = Operation(op)
         try:
             found = self._operation(op, what, given)
+        except NoRecurrenceError:
+            raise
         except SymgradError as error:
             what_ = error.what if error.what.startswith(what.type) else f"{what.type}: {error.what}"
             self._problem(op, what_, error.cure, given)
@@ -196,6 +203,8 @@ class GraphReader:
 
     def _assign(self, kind: str, given: list[Any]) -> list[Any]:
         sign = _ASSIGNMENTS[kind]
+        if self._loops:
+            raise NoRecurrenceError("a loop that changes a variable")
         if self._depth:
             raise UnsupportedError("a variable is changed in a branch")
         resource, value = given
@@ -206,7 +215,7 @@ class GraphReader:
 
     def _call(self, name: str, op: Any, given: list[Any]) -> list[Any]:
         inner = _function(op.graph, name)
-        return self.graph(inner, inner.inputs, given, inner.outputs)
+        return self.graph(inner, inner.inputs, given, inner.outputs, effects=True)
 
     def _if(self, op: Any, given: list[Any]) -> list[Any]:
         condition, args = given[0], given[1:]
@@ -229,23 +238,31 @@ class GraphReader:
         return found
 
     def _while(self, op: Any, given: list[Any]) -> list[Any]:
-        test, body = (op.get_attr(k).name for k in ("cond", "body"))
-        values = given
-        for _ in range(_STEPS):
-            (again,) = self._call(test, op, values)
-            if not isinstance(again, np.ndarray):
-                raise UnsupportedError(
-                    "While: a loop whose number of steps depends on the data",
-                    cure="a loop of Python's of known length",
-                )
-            if not again.item():
-                return values
-            values = self._call(body, op, values)
-            if self.problems:
-                return values
-        raise UnsupportedError(
-            f"While: a loop of more than {_STEPS} steps", cure="write one step, and call it"
-        )
+        test, body = (_function(op.graph, op.get_attr(k).name) for k in ("cond", "body"))
+
+        def goes_on(values: list[Any]) -> Any:
+            return self.graph(test, test.inputs, values, test.outputs, effects=True)[0]
+
+        def step(values: list[Any]) -> list[Any]:
+            return self.graph(body, body.inputs, values, body.outputs, effects=True)
+
+        before = self.state, self.names, self.problems
+        # Names outside of the loop are none of values in its step.
+        self.state, self.names, self.problems = dict(self.state), {}, []
+        self._loops += 1
+        found, reason = given, None
+        try:
+            found = read_tensor_loop(goes_on, step, given, body)
+        except NoRecurrenceError as error:
+            reason, self.problems = error, []
+        except UnsupportedError:
+            if not self.problems:
+                raise
+        finally:
+            self._loops -= 1
+            before[2].extend(self.problems)
+            self.state, self.names, self.problems = before
+        return found if reason is None else unroll_while(goes_on, step, given, reason)
 
     # Custom gradients
 
@@ -325,7 +342,7 @@ def _same(a: Any, b: Any) -> bool:
     )
 
 
-def _live_operations(graph: Any, outputs: Sequence[Any], known: Mapping[Any, Any]) -> set[Any]:
+def _live_operations(graph: Any, outputs: Sequence[Any], known: Mapping[Any, Any], effects: bool) -> set[Any]:
     """Return the operations that outputs need, including assignments to the variables that they read."""
     changes = [op for op in graph.get_operations() if op.type in _ASSIGNMENTS or op.type in _FUNCTIONS]
 
@@ -336,7 +353,8 @@ def _live_operations(graph: Any, outputs: Sequence[Any], known: Mapping[Any, Any
             *(c for c in changes if read is not None and any(t.ref() == read for t in c.inputs)),
         ]
 
-    return set(walk([t.op for t in outputs if t.ref() not in known], needed))
+    variables = [c for c in changes if effects and any(t.dtype == tf.resource for t in c.inputs)]
+    return set(walk([*(t.op for t in outputs if t.ref() not in known), *variables], needed))
 
 
 def _function(graph: Any, name: str) -> Any:

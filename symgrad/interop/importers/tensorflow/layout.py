@@ -30,11 +30,12 @@ from symgrad.api.functions.layout import (
     take,
     transpose,
 )
-from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.interop.importers.booleans import select_value
 from symgrad.interop.importers.constants import constant
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, number_of
 from symgrad.interop.importers.windows import padded
+from symgrad.ops.array.layout import squeeze
 from symgrad.support.errors import UnsupportedError
 
 
@@ -97,12 +98,24 @@ def _strided_slice(op: Any, x: Value, begin: Value, end: Value, strides: Value) 
         elif masks["new_axis"] & bit:
             key.append(None)
         elif masks["shrink_axis"] & bit:
-            key.append(int(begin[k]) if isinstance(begin, np.ndarray) else expr_of(begin)[k])
+            key.append(int(begin[k]) if isinstance(begin, np.ndarray) else _entry(expr_of(begin), k))
         else:
             first = None if masks["begin"] & bit else known_ints(begin, "a slice")[k]
             last = None if masks["end"] & bit else known_ints(end, "a slice")[k]
             key.append(slice(first, last, step if step != 1 else None))
+    if len(key) <= len(e.shape) and all(
+        p == slice(None) if isinstance(p, slice) else isinstance(p, int) and n == 1
+        for p, n in zip(key, e.shape, strict=False)
+    ):
+        return handle(squeeze(e.node, [axis for axis, p in enumerate(key) if isinstance(p, int)]))
     return e[tuple(key)]
+
+
+def _entry(x: Expr, place: int) -> Expr:
+    """Return an entry of an array, as itself if the array was made from its entries."""
+    node = x.node
+    parts = node.args if node.op.name == "concatenate" else (node,)
+    return handle(squeeze(parts[place], [0])) if all(p.shape == (1,) for p in parts) else x[place]
 
 
 def _tile(_: Any, x: Value, multiples: Value) -> Expr:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast, final
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -26,24 +25,15 @@ from symgrad.interop.importers.booleans import (
 from symgrad.interop.importers.constants import constant, uniform_value
 from symgrad.support.errors import UnsupportedError
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class TensorList:
-    """A list of tensors, as in loops; an element that is not written yet is None."""
-
-    items: tuple[Any, ...]
-
-
-Value: TypeAlias = "Expr | np.ndarray | TensorList"
-"""The value of a tensor: an expression, a known array, or a list of these."""
+Value: TypeAlias = "Expr | np.ndarray"
+"""The value of a tensor: an expression, or a known array."""
 
 
 def expr_of(value: Value) -> Expr:
     """Return a value as an expression."""
     if isinstance(value, Expr):
         return value
-    if isinstance(value, np.ndarray):
+    if isinstance(cast("Any", value), np.ndarray):
         return constant(value, decimal=True)
     raise UnsupportedError("a list of tensors where a tensor is needed")
 

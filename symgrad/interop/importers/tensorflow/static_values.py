@@ -1,17 +1,15 @@
-"""Values that are known while a graph of TensorFlow is read: shapes, constants folded from them, lists of tensors."""
+"""Values that are known while a graph of TensorFlow is read: shapes, and constants folded from them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from math import prod
 from typing import Any, cast, final
 
 import numpy as np
 
-from symgrad.api.functions.layout import stack
-from symgrad.interop.importers.tensorflow.ops import TensorList, expr_of, known_ints
 from symgrad.support.errors import UnsupportedError
 
 tf: Any = import_module("tensorflow")
@@ -127,51 +125,3 @@ def _counts(value: Any) -> bool:
         return False
     numbers = value.astype(np.float64)
     return bool(np.all(np.abs(numbers) < 2**24) and np.all(numbers == np.floor(numbers)))
-
-
-# Lists of tensors, which loops use
-
-
-def _list_of(op: Any, x: Any, *_: Any) -> TensorList:
-    pieces = [x[k] for k in range(op.inputs[0].shape[0])]
-    return TensorList(tuple(np.asarray(p) if isinstance(x, np.ndarray) else p for p in pieces))
-
-
-def _reserve(_: Any, shape: Any, count: Any) -> TensorList:
-    del shape
-    return TensorList((None,) * known_ints(count, "the length of a list")[0])
-
-
-def _item(_: Any, items: TensorList, place: Any, *more: Any) -> Any:
-    del more
-    return items.items[known_ints(place, "a place in a list")[0]]
-
-
-def _set_item(_: Any, items: TensorList, place: Any, value: Any) -> TensorList:
-    k = known_ints(place, "a place in a list")[0]
-    found = [*items.items, *[None] * (k + 1 - len(items.items))]
-    found[k] = value
-    return TensorList(tuple(found))
-
-
-def _stacked(_: Any, items: TensorList, *more: Any) -> Any:
-    del more
-    if any(v is None for v in items.items):
-        raise UnsupportedError("a list with places that nothing was written to")
-    if all(isinstance(v, np.ndarray) for v in items.items):
-        return np.stack(items.items)
-    return stack([expr_of(v) for v in items.items], 0)
-
-
-def _length(_: Any, items: TensorList) -> np.ndarray:
-    return np.array(len(items.items), np.int32)
-
-
-LISTS: Mapping[str, Callable[..., Any]] = {
-    "TensorListFromTensor": _list_of,
-    "TensorListReserve": _reserve,
-    "TensorListGetItem": _item,
-    "TensorListSetItem": _set_item,
-    "TensorListStack": _stacked,
-    "TensorListLength": _length,
-}

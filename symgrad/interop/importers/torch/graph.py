@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, final
@@ -24,6 +24,7 @@ from symgrad.api.functions.layout import broadcast_to, size
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.interop.importers.program import mark_places
 from symgrad.interop.importers.specs import shape_matches
+from symgrad.interop.importers.torch.control import read_block
 from symgrad.interop.importers.torch.ops.storage import TensorCell, TensorView, whole_view
 from symgrad.interop.importers.torch.sizes import SizeNames
 from symgrad.interop.importers.torch.table import (
@@ -34,25 +35,15 @@ from symgrad.interop.importers.torch.table import (
     as_items,
     as_number,
     bind_arguments,
+    kind_of,
 )
 from symgrad.interop.importers.torch.trace import TAG
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import DOMAINS, Declaration
-from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
+from symgrad.support.errors import InternalError, SymgradError
 from symgrad.support.source import Place
 
 torch: Any = import_module("torch")  # the values of this module have any type here
-
-_KINDS = {torch.bool: "bool"}
-
-
-def kind_of(dtype: Any) -> str:
-    """Return the kind of a dtype of torch: real, int or bool."""
-    if dtype.is_complex:
-        raise UnsupportedError(
-            f"a tensor of dtype {dtype}", expected="real numbers, whole numbers or truth values"
-        )
-    return "real" if dtype.is_floating_point else _KINDS.get(dtype, "int")
 
 
 class Stopped(Exception):
@@ -68,6 +59,7 @@ class ExportedGraphReader:
 
     Args:
         places: the places of the calls with which nodes are tagged.
+        constant: the calls whose values are held constant.
         sizes: the names of sizes.
 
     Attributes:
@@ -76,8 +68,11 @@ class ExportedGraphReader:
         places: the places of equations.
     """
 
-    def __init__(self, places: Mapping[int, Place | None], sizes: SizeNames) -> None:
-        self._calls, self._sizes = places, sizes
+    def __init__(
+        self, places: Mapping[int, Place | None], constant: Collection[int], sizes: SizeNames
+    ) -> None:
+        self._calls, self._constant, self._sizes = places, constant, sizes
+        self._depth = 0  # of graphs inside, whose values are held constant outside of them
         self.places: dict[Node, Place] = {}
         self.values: dict[int, Any] = {}
         self.problems: dict[tuple[str, Place | None], SymgradError | None] = {}
@@ -103,6 +98,14 @@ class ExportedGraphReader:
                 known[node] = self._called(node, known, grad)
         raise InternalError("a graph without outputs")
 
+    def inside(self, module: Any, cells: Sequence[Any], *, grad: bool = True) -> Any:
+        """Return the outputs of a graph inside of another one; the arguments are those of `run`."""
+        self._depth += 1
+        try:
+            return self.run(module, cells, grad=grad)
+        finally:
+            self._depth -= 1
+
     def _called(self, node: Any, known: Mapping[Any, Any], grad: bool) -> Any:
         target = node.target
         tag = _tag(node)
@@ -110,7 +113,9 @@ class ExportedGraphReader:
         meta = node.meta.get("val")
         if isinstance(meta, torch.SymInt) and self._sizes.knows(meta):
             return size(self._sizes.of(meta))
-        if self._unsized(meta):  # later nodes cannot be read
+        if target is operator.getitem and (parts := as_items(known[node.args[0]])) is not None:
+            return self._item(node, parts[node.args[1]])
+        if self._unsized(node):  # later nodes cannot be read
             reason = RefusedError(
                 "the size of its result depends on values",
                 cure="torch.where(mask, x, 0), say, has a size that does not",
@@ -118,15 +123,11 @@ class ExportedGraphReader:
             self.problems.setdefault((f"{_short(target)}: {reason.what}", place), reason)
             raise Stopped
         if target is operator.getitem:
-            source, k = node.args
-            parts = as_items(known[source])
-            found = TensorCell(self._unknown(node, source.meta.get("val"))) if parts is None else parts[k]
-            if tag is not None and _tag(source) != tag:
-                self.values[tag] = found.read()
-            return found
+            return self._item(node, TensorCell(self._unknown(node, node.args[0].meta.get("val"))))
         if getattr(target, "__name__", "") == "wrap_with_set_grad_enabled":
             enabled, inner, *args = node.args
             return self._region(known[inner], [known.get(a, a) for a in args], enabled)
+        grad = grad and (bool(self._depth) or tag not in self._constant)
         try:
             found = self._applied(node, known, grad)
         except RefusedError as error:
@@ -149,13 +150,20 @@ class ExportedGraphReader:
             self.values[tag] = value
         return found
 
+    def _item(self, node: Any, found: Any) -> Any:
+        """Return an item of the results of a call; it is a result of its own if an own call of the user took it."""
+        tag = _tag(node)
+        if tag is not None and _tag(node.args[0]) != tag:
+            self.values[tag] = _read(found)
+        return found
+
     def _region(self, inner: Any, args: Sequence[Any], enabled: bool) -> Any:
         """Inline a block under no_grad or enable_grad; values of a no_grad block get a stop_gradient."""
         nested = any(
             getattr(n.target, "__name__", "") == "wrap_with_set_grad_enabled" for n in inner.graph.nodes
         )
         before = [(a, a.version) for a in args if isinstance(a, TensorCell)]
-        found = self.run(inner, args, grad=enabled or not nested)
+        found = self.inside(inner, args, grad=enabled or not nested)
         if enabled:
             return found
         if any(a.version != version for a, version in before):
@@ -175,13 +183,18 @@ class ExportedGraphReader:
         name = f"unknown_{node.name.strip('_')}"
         return handle(symbol(Declaration(name, DOMAINS[kind], self._sizes.shape(meta))))
 
-    def _unsized(self, meta: Any) -> bool:
-        parts = as_items(meta)
-        if parts is not None:
-            return any(map(self._unsized, parts))
-        if isinstance(meta, torch.SymInt | torch.SymFloat | torch.SymBool):
-            return True
-        return isinstance(meta, torch.Tensor) and not all(map(self._sizes.knows, meta.shape))
+    def _unsized(self, node: Any) -> bool:
+        """Tell whether a node has a size that depends on data, or is such a size."""
+
+        def unsized(meta: Any) -> bool:
+            parts = as_items(meta)
+            if parts is not None:
+                return any(map(unsized, parts))
+            if isinstance(meta, torch.SymInt | torch.SymFloat | torch.SymBool):
+                return isinstance(node.target, torch._ops.OpOverload)
+            return isinstance(meta, torch.Tensor) and not all(map(self._sizes.knows, meta.shape))
+
+        return unsized(node.meta.get("val"))
 
     def _applied(self, node: Any, known: Mapping[Any, Any], grad: bool) -> Any:
         target = node.target
@@ -192,10 +205,9 @@ class ExportedGraphReader:
         else:  # Python's arithmetic on sizes
             if callable(target) and getattr(target, "__module__", "") in ("_operator", "math", "builtins"):
                 return target(*_mapped(list(node.args), known, _read))
-            raise RefusedError(
-                "a block or transform of torch's that is no operation on tensors",
-                cure="read what stands inside of it as a function of its own",
-            )
+            args = _mapped(list(node.args), known, _read)
+            found = read_block(target.__name__, self, node.meta.get("val"), args)
+            return _held(found if grad else _mapped(found, {}, _stopped))
         cells = {
             a.name: _mapped(node.args[k] if k < len(node.args) else node.kwargs[a.name], known, lambda c: c)
             for k, a in enumerate(schema.arguments)

@@ -11,7 +11,7 @@ from typing import Any, cast
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.interop.importers.program import ImportedProgram, ImportNote, UniqueNames
 from symgrad.interop.importers.specs import declare_input, is_shape, parse_spec
-from symgrad.interop.importers.torch.graph import ExportedGraphReader, Stopped, kind_of
+from symgrad.interop.importers.torch.graph import ExportedGraphReader, Stopped
 from symgrad.interop.importers.torch.ops.storage import TensorCell
 from symgrad.interop.importers.torch.sizes import (
     SizeNames,
@@ -21,7 +21,7 @@ from symgrad.interop.importers.torch.sizes import (
     hints,
     name_dimensions,
 )
-from symgrad.interop.importers.torch.table import as_items
+from symgrad.interop.importers.torch.table import as_items, kind_of
 from symgrad.interop.importers.torch.trace import Result, TracedGraph, named_tensors, trace_graph
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
@@ -99,7 +99,7 @@ def read_program(
         if name not in inputs:
             inputs[name] = declare_input(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
         cells.append(TensorCell(inputs[name]))
-    reader = ExportedGraphReader(found.places, sizes)
+    reader = ExportedGraphReader(found.places, found.constant, sizes)
     try:
         outputs: list[Any] = reader.run(found.program.graph_module, cells)
     except Stopped:

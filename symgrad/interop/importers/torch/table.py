@@ -114,3 +114,12 @@ def integer_size(size: Any) -> int:
     if not isinstance(size, int):
         raise RefusedError(f"of the size {size}", cure="import it with numbers as sizes")
     return size
+
+
+def kind_of(dtype: Any) -> str:
+    """Return the kind of a dtype of torch: real, int or bool."""
+    if dtype.is_complex:
+        raise UnsupportedError(
+            f"a tensor of dtype {dtype}", expected="real numbers, whole numbers or truth values"
+        )
+    return "real" if dtype.is_floating_point else "bool" if str(dtype) == "torch.bool" else "int"

@@ -12,7 +12,7 @@ import logging
 import math
 import sys
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -36,6 +36,8 @@ torch: Any = import_module("torch")  # the values of this module have any type h
 VERSIONS = (2, 9), (2, 13)
 """The first and the last supported release: `torch.export` and names of operations change between releases."""
 
+_BLOCKS: Any = import_module("torch._higher_order_ops.utils")
+
 TAG = "symgrad"  # key of the number of a call, in the metadata of nodes
 
 
@@ -55,12 +57,14 @@ class TracedGraph:
         places: the place of every call, by number.
         names: the variables of the user, in the order of their assignments.
         findings: notes about lines.
+        constant: the numbers of the calls under no_grad, which torch's graph forgets beside blocks such as scan.
     """
 
     program: Any
     places: Mapping[int, Place | None]
     names: Mapping[Result, str]
     findings: list[ImportNote] = field(default_factory=list[ImportNote])
+    constant: Collection[int] = ()
 
 
 def trace_graph(
@@ -101,7 +105,7 @@ def trace_graph(
             ) from error
     if watch.refused is not None:  # torch silently continued
         raise watch.refused
-    return TracedGraph(program, watch.places, watch.names, watch.findings)
+    return TracedGraph(program, watch.places, watch.names, watch.findings, watch.constant)
 
 
 @contextmanager
@@ -217,6 +221,7 @@ class _Watch(TorchFunctionMode):
         super().__init__()
         self._file = file
         self.places: dict[int, Place | None] = {}
+        self.constant: set[int] = set()
         self.names: dict[Result, str] = {}
         self.findings: list[ImportNote] = []
         self.last: Place | None = None
@@ -251,13 +256,20 @@ class _Watch(TorchFunctionMode):
             self._refuse(
                 "torch.inference_mode(), which the graph does not hold", "torch.no_grad() has the same values"
             )
-        number = len(self.places)
-        self.places[number] = self.last
+        number = self._number()
         with traceback.annotate({TAG: number}):
             found = func(*args, **(kwargs or {}))
         for value, index in _tensors(found):
             self._results[id(value)] = value, Result(number, index)
         return found
+
+    def _number(self) -> int:
+        """Return the number of a new call."""
+        number = len(self.places)
+        self.places[number] = self.last
+        if not torch.is_grad_enabled():
+            self.constant.add(number)
+        return number
 
     def _refuse(self, what: str, cure: str) -> None:
         """Record a call that torch exports in another way than it differentiates.
@@ -272,11 +284,34 @@ class _Watch(TorchFunctionMode):
 
     def running(self, call: Callable[[], Any]) -> Any:
         """Call a function of the user, and record its variables."""
-        with self:
+        with self, self._blocks():
             found, names = watch_locals(call, self._file, self._result, self._entered)
         for result, name in names.items():
             self.names.setdefault(result, name)
         return found
+
+    @contextmanager
+    def _blocks(self) -> Generator[None]:
+        """Number the calls of blocks, such as scan; torch compiles these, and cannot compile this mode."""
+        compiled = getattr(_BLOCKS, "_hop_compile_and_call", None)
+
+        def call(function: Any, args: Any, kwargs: Any = None) -> Any:
+            self.last = self._user_place(sys._getframe(1)) or self.last  # pyright: ignore[reportPrivateUsage]
+            number = self._number()
+            with torch.overrides._pop_mode_temporarily(), traceback.annotate({TAG: number}):
+                found = compiled(function, args, kwargs)  # type: ignore[misc]
+            for k, value in enumerate(torch.utils._pytree.tree_leaves(found)):
+                if isinstance(value, torch.Tensor):
+                    self._results[id(value)] = value, Result(number, k)
+            return found
+
+        if compiled is not None:
+            _BLOCKS._hop_compile_and_call = call
+        try:
+            yield
+        finally:
+            if compiled is not None:
+                _BLOCKS._hop_compile_and_call = compiled
 
     def _result(self, value: Any) -> Result | None:
         found = self._results.get(id(value)) if isinstance(value, torch.Tensor) else None

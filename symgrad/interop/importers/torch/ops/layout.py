@@ -181,7 +181,8 @@ def _put_slice(self: Any, _new: Any, dim: int = 0, start: Any = None, end: Any =
 def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Expr:
     axis = axis_of(self, dim)
     part = _between(self, axis, start, end)
-    if (part.start or 0, part.stop or self.shape[axis], step) == (0, self.shape[axis], 1):
+    stop = self.shape[axis] if part.stop is None else part.stop
+    if (part.start or 0, stop, step) == (0, self.shape[axis], 1):
         return self
     return self[(*(slice(None),) * axis, slice(part.start, part.stop, step))]
 

@@ -1,20 +1,18 @@
-"""Recurrent layers of torch as expressions, unrolled step by step."""
+"""Recurrent layers of torch as recurrences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
+from symgrad.api.functions.loops import scan
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.torch.ops.products import linear
 from symgrad.interop.importers.torch.table import RefusedError, aten, integer_size
 
 __all__: list[str] = []
-
-_STEPS = 100
-"""The largest number of steps of a layer that is unrolled."""
 
 CellState = tuple[Any, ...]
 """The state of a step, the output first."""
@@ -57,17 +55,6 @@ _CELLS: dict[str, Callable[..., CellState]] = {
 }
 
 
-def _run(
-    step: Callable[..., CellState], rows: Sequence[Any], state: CellState, weights: Sequence[Any]
-) -> Any:
-    """Return the outputs of all steps, and the last state."""
-    outputs: list[Any] = []
-    for row in rows:
-        state = step(row, state, *weights)
-        outputs.append(state[0])
-    return outputs, state
-
-
 def _layer(name: str) -> None:
     step = _CELLS[name]
 
@@ -91,25 +78,24 @@ def _layer(name: str) -> None:
         if len(params) != num_layers * directions * width:
             raise RefusedError("a projection of the output", expected="proj_size=0")
         axis = len(input.shape) - 2 if batch_first or len(input.shape) == 2 else 0
-        length = integer_size(input.shape[axis])
-        if length > _STEPS:
-            raise RefusedError(f"{length:,} steps, more than {_STEPS}", cure="write one step, and call it")
-        rows: list[Any] = [input[(*(slice(None),) * axis, k)] for k in range(length)]
+        rows: Any = l.moveaxis(input, axis, 0) if axis else input
         last: list[CellState] = []
         for layer in range(num_layers):
-            both: list[list[Any]] = []
+            both: list[Any] = []
             for direction in range(directions):
                 k = layer * directions + direction
                 weights = params[k * width : (k + 1) * width]
-                ordered = rows[::-1] if direction else rows
-                outputs, state = _run(step, ordered, tuple(s[k] for s in states), weights)
-                both.append(outputs[::-1] if direction else outputs)
+
+                def one(state: CellState, row: Any, weights: Any = weights) -> tuple[CellState, Any]:
+                    state = step(row, state, *weights)
+                    return state, state[0]
+
+                state, outputs = scan(one, tuple(s[k] for s in states), rows, reverse=bool(direction))
+                both.append(outputs)
                 last.append(state)
-            rows = [
-                l.concatenate(pair, -1) if directions > 1 else pair[0] for pair in zip(*both, strict=True)
-            ]
+            rows = l.concatenate(both, -1) if directions > 1 else both[0]
         ends = [l.stack([state[k] for state in last], 0) for k in range(len(states))]
-        return [l.stack(rows, axis), *ends]
+        return [l.moveaxis(rows, 0, axis) if axis else rows, *ends]
 
     aten(name)(apply)
 
