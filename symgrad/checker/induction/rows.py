@@ -192,7 +192,7 @@ class RowBuilder:
         if stride != 1:
             return None
         first = ZERO if begin is None else length_polynomial(begin)
-        if not is_nonnegative(first):
+        if isinstance(begin, int) and begin < 0:
             first = add([length_polynomial(self.into.shape(step.args[0])[axis]), first])
         return first if is_nonnegative(first) else None
 

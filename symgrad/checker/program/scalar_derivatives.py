@@ -21,17 +21,22 @@ _TRUTH = ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "not_")
 _INTEGER_VALUED = ("sign", "floor", "ceil", "round", "argmax", "argmin", "one_hot", "iota", "eye")
 LOCALLY_CONSTANT_OPS = frozenset({*_TRUTH, *_INTEGER_VALUED, "stop_gradient"})
 """Ops without a tangent: where they are defined in the strict sense, they are locally constant."""
-_SELECTING_OPS = frozenset({*_TRUTH, *_INTEGER_VALUED, "abs"} - {"iota", "eye"})
+_DISCONTINUOUS_OPS = frozenset({*_TRUTH, *_INTEGER_VALUED, "abs", "atan2", "acot"} - {"iota", "eye"})
 
 
 def is_piecewise(program: ProofProgram) -> bool:
-    """Tell whether a step compares, rounds or takes a sign, also in a recurrence.
+    """Tell whether a step compares, jumps or has a power of variables, also in a recurrence.
 
     Otherwise each side of a claim is given by one formula, and where a proof by normal forms excludes a point, a side
     is undefined: both sides cannot be defined there and differ.
     """
-    bodies = [p.program for s in program.steps for p in s.params if isinstance(p, StepBody)]
-    return any(s.op in _SELECTING_OPS for s in program.steps) or any(map(is_piecewise, bodies))
+    steps = program.steps
+    bodies = [p.program for s in steps for p in s.params if isinstance(p, StepBody)]
+    return (
+        any(s.op in _DISCONTINUOUS_OPS for s in steps)
+        or any(s.op == "pow" and not any(steps[a].op == "number" for a in s.args) for s in steps)
+        or any(map(is_piecewise, bodies))
+    )
 
 
 class FormulaTerm:
