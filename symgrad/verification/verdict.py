@@ -129,8 +129,6 @@ class Verdict(Reported):
             them.
         of_all_orders: the verdict on both sides as functions of their inputs and of frozen copies of these, if it
             decides the derivatives of every order; otherwise None.
-        claims: for a proof by induction on the steps of recurrences, the claims of which it consists, each with its own
-            ``proof``.
         about: the claim, for the report of the verdict.
 
     Example:
@@ -164,7 +162,6 @@ class Verdict(Reported):
     left_out: tuple[str, ...] | None = None
     undefined: tuple[Undefined, ...] = ()
     note: str | None = None
-    claims: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"], repr=False)
     about: About = field(default_factory=About, repr=False, compare=False)
 
     @property
@@ -257,8 +254,6 @@ class Verdict(Reported):
         }
         if self.note is not None:
             found["note"] = self.note
-        if self.claims:
-            found["claims"] = {name: v.to_json() for name, v in self.claims.items()}
         if self.of_values is not None:
             found["differ_by"] = list(self.differ_by)
             found["of_values"] = self.of_values.to_json()
