@@ -93,7 +93,11 @@ def recur(
         c: full(indicator(s) if s.dtype == "bool" else s, c.shape)
         for s, c in zip(starts, carries, strict=True)
     }
-    same = {c: first[c] for r, c in zip(new, carries, strict=True) if _is_either_way(r, c)}
+    same = {
+        c: first[c]
+        for r, c in zip(results, carries, strict=True)
+        if full(r, c.shape) is first[c] or _is_either_way(full(_real(r), c.shape), c)
+    }
     values = {c: full(s, (size_sum([length, 1]), *c.shape)) for c, s in same.items()}
     moving = [c for c in carries if c not in same]
     if moving:

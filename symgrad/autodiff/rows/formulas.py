@@ -61,7 +61,8 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
     for place in postorder([first], _operands):
         node, at, begin = place
         rows = [operand and done[operand] for operand in _all_operands(place)]
-        found = _row(node, at, rows) if any(r is not None for r in rows) else None
+        repeated = node.op is broadcast_to and node.shape[at] != 1
+        found = _row(node, at, rows) if repeated or any(r is not None for r in rows) else None
         if found is None:
             others = [k for k in range(len(node.shape)) if k != at]
             found = truth_of(leaf(transpose(node, [at, *others]) if at else node, begin), node)
@@ -125,8 +126,9 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
     if x is not None and node.op is reshape:
         # An array without entries has any shape with an axis of length 0.
         return shaped(x, shape) if size_product(x.shape) == size_product(shape) else None
-    if x is not None and node.op is broadcast_to:
-        return full(x, shape)
+    if node.op is broadcast_to:
+        arg = node.args[0]
+        return full(_squeezed(arg, axis - len(node.shape) + len(arg.shape)) if x is None else x, shape)
     if x is not None and node.op is slice_of:
         return slice_axes(x, _without(node.params[0], axis))
     if x is not None and node.op is unslice:

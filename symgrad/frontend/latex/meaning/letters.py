@@ -297,7 +297,12 @@ class LetterRules(ProgramReader):
             return Dots()
         if isinstance(tree, Command) and tree.name == "cdot":
             return Section(None, None, None)
-        position = yield self.position(tree, self.firsts.get(array.node) if axis == 0 else None)
+        first = self.firsts.get(array.node) if axis == 0 else None
+        position = yield self.position(tree, first)
+        if position is not None and axis == 0 and first is None and self.firsts and _is_before(position.node):
+            # x_{t-1} for t = 1, ..., T beside a recurrence: the rows of x are counted from 0 as well.
+            self.firsts[array.node] = 0
+            position = yield self.position(tree, 0)
         if position is not None:
             return position
         if isinstance(tree, Word) and not self.is_known(tree) and axis < len(array.node.shape):
@@ -405,3 +410,8 @@ class LetterRules(ProgramReader):
             return array_over_indices(indices, node, [None] * len(indices))
 
         return self.kept(self.build(along, [value], value.start, value.end))
+
+
+def _is_before(position: Node) -> bool:
+    """Tell whether a position is below the first one, for the first value of its index."""
+    return position.op is OPS["add"] and position.args[1].is_number(-1)
