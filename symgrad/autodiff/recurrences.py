@@ -89,10 +89,8 @@ def recur(
         ((5,), [1.0, 0.5, 0.25, 0.125, 0.0625])
     """
     new = [full(_real(r), c.shape) for r, c in zip(results, carries, strict=True)]
-    first = {
-        c: full(indicator(s) if s.dtype == "bool" else s, c.shape)
-        for s, c in zip(starts, carries, strict=True)
-    }
+    given = [indicator(s) if s.dtype == "bool" else s for s in starts]
+    first = {c: full(s, c.shape) for s, c in zip(given, carries, strict=True)}
     same = {
         c: first[c]
         for r, c in zip(results, carries, strict=True)

@@ -221,4 +221,5 @@ def run_steps(
 
 def _without_axes(value: Any) -> Any:
     """Return the number in an array without axes, which mpmath does not take for one."""
-    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+    any_value: Any = value
+    return any_value[()] if isinstance(value, np.ndarray) and not value.ndim else any_value

@@ -10,12 +10,14 @@ import pytest
 
 from symgrad.autodiff.batch import batch, units
 from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.rows.formulas import sum_rows
 from symgrad.autodiff.rows.independence import find_row_mixing
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import evaluate_size
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.array.indexing import gather, iota, scatter_add
 from symgrad.ops.control import stop_gradient
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import products
@@ -153,3 +155,42 @@ def _couples(node: Node, x: Node) -> set[tuple[int, int]]:
             )
             found |= {(row, i) for i, part in enumerate(change) if i != row and np.any(part)}
     return found
+
+
+@pytest.mark.parametrize("lead", [(4,), (2, 3)])
+@pytest.mark.parametrize(
+    ("axes", "own"), [((0,), ()), ((1,), ()), ((2,), (5,)), ((0, 2), (5,)), ((1, 2), (5, 1))]
+)
+def test_one_table_is_read_at_stacks_of_positions(
+    lead: tuple[int, ...], axes: tuple[int, ...], own: tuple[int, ...]
+) -> None:
+    table = symbol_of("table", 3, 4, 5)
+    first, *others = (symbol_of(f"at{a}", *own, domain=INT) for a in axes)
+    stack = symbol_of("stack", *lead, *own, domain=INT)
+    read = gather(table, first, *others, params=(axes,))
+    (found,) = batch([read], {first: stack}, lead)
+    rng = np.random.default_rng(3)
+    values: dict[Node, Any] = {
+        table: rng.normal(size=table.shape),
+        stack: rng.integers(0, 3, stack.shape),
+        **{o: rng.integers(0, 3, o.shape) for o in others},
+    }
+    (whole,) = evaluate([found], values)
+    assert [n.op for n in topological([found]) if table in n.args] == [gather]
+    for place in np.ndindex(*lead):
+        (one,) = evaluate([read], {**values, first: values[stack][place]})
+        np.testing.assert_array_equal(whole[place], one)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_sum_of_scattered_rows_has_no_axis_of_rows(axis: int) -> None:
+    shape, count = (3, 4, 5), 6
+    kept = [n for a, n in enumerate(shape) if a != axis]
+    values, at = symbol_of("values", count, *kept), symbol_of("at", count, domain=INT)
+    rows = scatter_add(values, iota(params=(count,)), at, params=((0, axis + 1), (count, *shape)))
+    total = sum_rows(rows)
+    assert max(len(n.shape) for n in topological([total])) <= 3
+    rng = np.random.default_rng(4)
+    given = {values: rng.normal(size=values.shape), at: rng.integers(0, 3, count)}
+    found, plain = evaluate([total, rows], given)
+    np.testing.assert_allclose(found, plain.sum(axis=0), rtol=1e-12)

@@ -46,7 +46,7 @@ def scan(
 
     Args:
         f: the step, ``f(carry, x) -> (carry, y)``. It is called once, with expressions.
-        init: the first carry: an expression, a number, or a tuple, list or dict of these.
+        init: the first carry: an expression (also a condition), a number, or a tuple, list or dict of these.
         xs: arrays whose first axis is that of the steps, in any such structure; None for none.
         length: the number of steps, a number or the name of a size; it is needed without ``xs``.
         reverse: whether the steps run from the last row to the first.

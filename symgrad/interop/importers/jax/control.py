@@ -76,17 +76,19 @@ def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
 
     def step(values: list[Any], own: list[Expr], _: Expr) -> tuple[Sequence[Value], Sequence[Expr]]:
         own = [restore_booleans(x, a) for x, a in zip(own, inner, strict=True)]
-        found = _full(inside.closed(jaxpr, [*consts, *values, *own]), jaxpr.out_avals)
-        return found[:carried], found[carried:]
+        found = inside.closed(jaxpr, [*consts, *values, *own])
+        return _moving(found[:carried], avals, same), _full(found[carried:], jaxpr.out_avals[carried:])
 
+    avals, same = jaxpr.out_avals[:carried], _same_carry(jaxpr.jaxpr, fixed, carried)
     try:
         found = read_loop(
             step,
-            *_carry_starts(start, jaxpr.in_avals[fixed : fixed + carried]),
+            _moving(start, avals, same),
+            _kinds(avals),
             _full(xs, outer),
             length,
             reverse=bool(p["reverse"]),
-            same=_same_carry(jaxpr.jaxpr, fixed, carried),
+            same=same,
         )
     except NoRecurrenceError:
         return _unrolled(walk, equation, given)
@@ -101,6 +103,7 @@ def _while(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     tests, fixed, inside = int(p["cond_nconsts"]), int(p["body_nconsts"]), walk.inside_loop()
     decides, consts, start = given[:tests], given[tests : tests + fixed], given[tests + fixed :]
     avals = [v.aval for v in equation.outvars]
+    same = _same_carry(p["body_jaxpr"].jaxpr, fixed, len(avals))
 
     def condition(reader: Nested, values: list[Any]) -> Value:
         return reader.closed(p["cond_jaxpr"], [*decides, *values])[0]
@@ -111,9 +114,10 @@ def _while(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     try:
         found = read_while(
             partial(condition, inside),
-            lambda values, _rows, _number: (_full(step(inside, values), avals), ()),
-            *_carry_starts(start, avals),
-            same=_same_carry(p["body_jaxpr"].jaxpr, fixed, len(avals)),
+            lambda values, _rows, _number: (_moving(step(inside, values), avals, same), ()),
+            _moving(start, avals, same),
+            _kinds(avals),
+            same=same,
             cure=_BOUNDED,
         ).last
     except NoRecurrenceError as error:
@@ -136,11 +140,16 @@ def _full(values: Sequence[Value], avals: Sequence[Any]) -> list[Expr]:
     return [full_value(v, a) for v, a in zip(values, avals, strict=True)]
 
 
-def _carry_starts(start: Sequence[Value], avals: Sequence[Any]) -> tuple[list[Value], list[str]]:
-    """Return first values of carries, real numbers and conditions with their whole shapes; and their kinds."""
-    kinds = [_KINDS.get(kind_of(a), "") for a in avals]
-    pairs = zip(start, avals, kinds, strict=True)
-    return [full_value(v, a) if kind in ("real", "bool") else v for v, a, kind in pairs], kinds
+def _moving(carries: Sequence[Value], avals: Sequence[Any], same: Sequence[int]) -> list[Value]:
+    """Return carries: real numbers and conditions that a step may change have their whole shapes."""
+    return [
+        full_value(v, a) if kind_of(a) in ("f", "b") and k not in same else v
+        for k, (v, a) in enumerate(zip(carries, avals, strict=True))
+    ]
+
+
+def _kinds(avals: Sequence[Any]) -> list[str]:
+    return [_KINDS.get(kind_of(a), "") for a in avals]
 
 
 _KINDS = {"f": "real", "b": "bool", "i": "int", "u": "int"}

@@ -48,11 +48,11 @@ def read_tensor_loop(
                 raise NoRecurrenceError("a loop that writes a list more than once in a step")
             in_loop[k] = made
         elements = [expr_of(in_loop[k].writes[0][1]) for k in lists]
-        return [_as_carry(computed[k]) for k in rest], elements
+        return [None if k in same else _as_carry(computed[k]) for k in rest], elements
 
     kinds = [_kind(body.inputs[k].dtype) for k in rest]
     first = [
-        expr_of(start[k]) if kind in ("real", "bool") else start[k]
+        expr_of(start[k]) if kind in ("real", "bool") and k not in same else start[k]
         for k, kind in zip(rest, kinds, strict=True)
     ]
     found = read_while(

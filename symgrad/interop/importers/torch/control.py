@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -10,9 +11,11 @@ from typing import Any, Protocol, cast
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.booleans import select_value
 from symgrad.interop.importers.loops import NoRecurrenceError, read_loop, read_while, unroll_while
+from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.torch.ops.storage import TensorCell
 from symgrad.interop.importers.torch.table import RefusedError, as_items, kind_of
 from symgrad.ops.numpy.lengths import as_size
+from symgrad.support.source import Place
 
 torch: Any = import_module("torch")  # the values of this module have any type here
 
@@ -118,6 +121,16 @@ _BLOCKS: Mapping[str, Block] = {
     "map_impl": _map,
     "cond": _cond,
 }
+
+
+def place_in_block(node: Any) -> Place | None:
+    """Return the place of a node of a graph inside of a block, from the trace that torch keeps; None for no place."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    own = [(file, int(line)) for file, line in frames if of_user(file)]
+    return Place.of(*own[-1]) if own else None
+
+
+_FRAME = re.compile(r'File "(.*?)", line (\d+)')
 
 
 def read_block(name: str, reader: GraphRunner, meta: Any, args: Sequence[Any]) -> list[Any]:

@@ -24,7 +24,7 @@ from symgrad.api.functions.layout import broadcast_to, size
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.interop.importers.program import mark_places
 from symgrad.interop.importers.specs import shape_matches
-from symgrad.interop.importers.torch.control import read_block
+from symgrad.interop.importers.torch.control import place_in_block, read_block
 from symgrad.interop.importers.torch.ops.storage import TensorCell, TensorView, whole_view
 from symgrad.interop.importers.torch.sizes import SizeNames
 from symgrad.interop.importers.torch.table import (
@@ -72,6 +72,7 @@ class ExportedGraphReader:
         self, places: Mapping[int, Place | None], constant: Collection[int], sizes: SizeNames
     ) -> None:
         self._calls, self._constant, self._sizes = places, constant, sizes
+        self._blocks: set[Any] = set()  # the calls with graphs inside, whose nodes have the same number
         self._depth = 0  # of graphs inside, whose values are held constant outside of them
         self.places: dict[Node, Place] = {}
         self.values: dict[int, Any] = {}
@@ -110,6 +111,8 @@ class ExportedGraphReader:
         target = node.target
         tag = _tag(node)
         place = None if tag is None else self._calls.get(tag)
+        if tag in self._blocks:
+            place = place_in_block(node) or place
         meta = node.meta.get("val")
         if isinstance(meta, torch.SymInt) and self._sizes.knows(meta):
             return size(self._sizes.of(meta))
@@ -206,6 +209,7 @@ class ExportedGraphReader:
             if callable(target) and getattr(target, "__module__", "") in ("_operator", "math", "builtins"):
                 return target(*_mapped(list(node.args), known, _read))
             args = _mapped(list(node.args), known, _read)
+            self._blocks.add(_tag(node))
             found = read_block(target.__name__, self, node.meta.get("val"), args)
             return _held(found if grad else _mapped(found, {}, _stopped))
         cells = {
