@@ -119,8 +119,10 @@ class DerivationStep:
     def partial(self) -> str:
         """The local partial derivative of the equation with respect to the argument.
 
-        For a linear map: h_bar -> W.T@h_bar.
+        For a linear map: h_bar -> W.T@h_bar. For a recurrence this is the recurrence back, which `produced` reads.
         """
+        if self.is_loop:
+            return f"the recurrence back from {self.cotangent}"
         if not self.is_map:
             return self.naming.text(self.step.coefficient)
         known = {placeholder(self.step.node): self.cotangent}
