@@ -12,12 +12,13 @@ from scipy import linalg
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import ArrayTypeError, DomainError, IndexRangeError, ShapeError, UsageError
-from symgrad.ir.graph import OPS, Node
-from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.graph import OPS, Node, symbol
+from symgrad.ir.sizes import evaluate_size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.types import INT
+from symgrad.ir.types import INT, Declaration
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops.array.contraction import contract
+from symgrad.ops.array.layout import WHOLE, slice_rows, unslice
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import products
 from symgrad.ops.numpy.subscripts import index, take_along_axis
@@ -249,3 +250,24 @@ class TestRefusals:
     def test_arity_of_variadic_ops(self) -> None:
         with pytest.raises(UsageError, match="concatenate takes 1 arguments or more, got 0"):
             OPS["concatenate"](params=(0,))
+
+
+@pytest.mark.parametrize("begin", range(6))
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("ends", [(0, 3), (2, 6), (3, 4), (1, None), (None, 5)])
+def test_a_slice_of_few_rows_has_all_of_them_or_none(
+    begin: int, rows: int, ends: tuple[int | None, int | None]
+) -> None:
+    x = symbol(Declaration("x", shape=(rows, 2)))
+    if begin + rows > 6:
+        return
+    whole = unslice(x, params=(((begin, begin + rows, 1), WHOLE), (6, 2)))
+    values = {x: np.arange(1.0, 1 + 2 * rows).reshape(rows, 2)}
+    found, expected = evaluate([slice_rows(whole, *ends), whole], values)
+    np.testing.assert_array_equal(found, expected[slice(*ends)])
+
+
+def test_a_slice_of_few_rows_whose_place_is_a_size() -> None:
+    last = unslice(symbol(Declaration("x", shape=(1,))), params=((("n", None, 1),), (size_sum(["n", 1]),)))
+    assert slice_rows(last, None, "n").op.name == "broadcast_to"  # zeros
+    assert slice_rows(last, 1, None).op.name == "slice"  # for n = 0 there is no row left

@@ -13,7 +13,7 @@ from symgrad.analysis.explain.noise.lines import NoiseLines, noise_lines
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
 from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.analysis.explain.step_gradients import StepCut, step_cuts
-from symgrad.analysis.explain.zero_reasons import ends_of, why_nothing
+from symgrad.analysis.explain.zero_reason import ends_of, why_nothing
 from symgrad.autodiff.trace import BackwardTrace, Pullback, ZeroReason, placeholder
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node
@@ -119,8 +119,10 @@ class DerivationStep:
     def partial(self) -> str:
         """The local partial derivative of the equation with respect to the argument.
 
-        For a linear map: h_bar -> W.T@h_bar.
+        For a linear map: h_bar -> W.T@h_bar. For a recurrence this is the recurrence back, which `produced` reads.
         """
+        if self.is_loop:
+            return f"the recurrence back from {self.cotangent}"
         if not self.is_map:
             return self.naming.text(self.step.coefficient)
         known = {placeholder(self.step.node): self.cotangent}

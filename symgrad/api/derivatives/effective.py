@@ -285,12 +285,13 @@ def _in_parts(formula: Node, taken: Collection[str]) -> str:
 
     Return the text, or only a count of its operations if it would be too long.
     """
-    naming, parts = Naming({}).with_parts([formula], taken, _WIDTH)
+    naming, parts = Naming({}).with_recurrences([formula]).with_parts([formula], taken, _WIDTH)
     if not parts:
         operations = sum(bool(n.args) for n in topological([formula]))
         return f"too long to show ({operations:,} operations): take it as a formula, and call it with numbers"
     lines = [f"  {name} = {naming.body(node, _WIDTH)}" for node, name in parts.items()]
-    return "\n".join([naming.body(formula, _WIDTH), "where", *reversed(lines)])
+    loops = [f"  {line}" for some in naming.recurrences.values() for line in some]
+    return "\n".join([naming.body(formula, _WIDTH), "where", *reversed(lines), *loops])
 
 
 def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:

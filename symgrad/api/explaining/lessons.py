@@ -135,6 +135,7 @@ class Lesson:
 
     def __init__(self, record: DerivationRecord, y: Expr) -> None:
         self._record, self._y = record, y
+        self._above: dict[str, Node] = {}
         self._loops: list[str] = []
         """The lines of the recurrences of the backward pass: formulas below them read their values."""
         self.lines = tuple(self._named() if record.told_by_names else self._unnamed())
@@ -175,7 +176,7 @@ class Lesson:
             node = substitute([a.body], whole)[0]
             if of is not None and a.of is not None:
                 (node,) = pull_back([self._y.node], [as_node(1)], [of]).gradients
-            whole[a.symbol] = node
+            whole[a.symbol] = self._above[a.name] = node
             yield DerivationLine(a.name, a.formula, self._rules(of), node, a.symbol, of)
 
     def _unnamed(self) -> Iterator[DerivationLine]:
@@ -347,7 +348,8 @@ class Lesson:
         return parse_expression(text, known, name) if found is None else found
 
     def _with_loops(self, text: str, known: Mapping[str, Node]) -> Listing:
-        return parse_program("\n".join([*self._loops, text.lstrip("\n")]), "the derivation", known)
+        lines = "\n".join([*self._loops, text.lstrip("\n")])
+        return parse_program(lines, "the derivation", {**self._above, **known})
 
     def _line_named(self, left: str) -> int | None:
         """Return the line of the derivation with a left side such as mu_bar, dloss/dmu, dmu."""

@@ -17,6 +17,7 @@ from symgrad.ir.notation.recurrences import (
     joined_lines,
     letter_for,
     recurrence_lines,
+    search_of,
 )
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological
@@ -64,33 +65,35 @@ def recurrence_definitions(
     order = topological(roots)
     if not any(map(is_recurrence, order)):
         return RecurrenceDefinitions({}, {}, {}, RecurrenceNames(set()))
+    own = {n: name for n, name in names.items() if name.isidentifier()}
     read = [n.name for n in order if n.op is SYMBOL]
     taken = {*read, *names.values(), *names_of(*(n.shape for n in order))}
     called = RecurrenceNames(taken, steps=steps)
-    joined = lags_in_text([*roots, *(names.keys() & {*order})])
-    loops = name_recurrences(order, names, called, joined, expression_text)
-    # The values of carries that keep those of another one are rows of an array.
-    lagged = {
-        v
-        for node, own in loops.lines.items()
-        if any(c.back for c in own)
-        for v, c in zip((node, *carry_values(node)), (CarryName("", 1), *own), strict=True)
-        if c.back or c.first
-    }
+    joined = lags_in_text([*roots, *(n for n in order if n in own)])
+    loops = name_recurrences(order, own, called, joined, expression_text)
+    # The values of carries that keep those of another one are rows of an array, but not in searches.
+    rows: dict[Node, str] = {}
+    for node, some in joined.items():
+        if search_of(node.params[-1]) is not None:
+            continue
+        arrays = {one.array: loops.names[one.array] for one in some}
+        for one in some:
+            rows |= {v: expression_text(r, arrays) for v, r in one.rows(one.array).items()}
+        values = [rows.get(v) or loops.names[v] for v in carry_values(node)]
+        rows[node] = f"({', '.join(values)})"
     texts = {**spelled, **names, **loops.names}
     letter = letter_for(taken)
     formulas = called.formulas(lambda n: expression_text(n, texts), letter)
     lines: dict[Node, list[str]] = {}
-    for node, own in loops.lines.items():
+    for node, carries in loops.lines.items():
         lines[node], _ = recurrence_lines(
             node,
-            own,
+            carries,
             lambda n, more: expression_text(n, {**texts, **more}),
             lambda nodes: parts_named(nodes, texts, {letter, *taken}, formulas),
             letter,
         )
-    shown = {n: name for n, name in loops.names.items() if n not in lagged}
-    return RecurrenceDefinitions(shown, lines, loops.lines, called)
+    return RecurrenceDefinitions({**loops.names, **rows}, lines, loops.lines, called)
 
 
 def named_parts(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from symgrad.analysis.explain.naming import join_texts, rule_of
-from symgrad.analysis.explain.zero_reasons import ends_of, why_nothing
+from symgrad.analysis.explain.zero_reason import ends_of, why_nothing
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.repairs import led_to, passed_on
 from symgrad.autodiff.trace import ZeroReason
