@@ -93,8 +93,8 @@ def recur(
     first = {c: full(s, c.shape) for s, c in zip(given, carries, strict=True)}
     same = {
         c: first[c]
-        for r, c in zip(results, carries, strict=True)
-        if full(r, c.shape) is first[c] or _is_either_way(full(_real(r), c.shape), c)
+        for r, n, c in zip(results, new, carries, strict=True)
+        if full(r, c.shape) is first[c] or _is_either_way(n, c)
     }
     values = {c: full(s, (size_sum([length, 1]), *c.shape)) for c, s in same.items()}
     moving = [c for c in carries if c not in same]

@@ -11,9 +11,6 @@ MOST_ENTRIES = 50_000
 MOST_POINTS = 60
 """Points at which code is called, once or twice; the first ones are generic."""
 
-MOST_STEPS = 12
-"""Steps of a loop for whose branches points are searched."""
-
 MOST_PATHS = 128
 """Execution paths of code that branches on entries and labels."""
 

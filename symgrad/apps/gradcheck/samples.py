@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.api.handles.expr import Expr
-from symgrad.apps.gradcheck.limits import MAGNITUDES, MOST_STEPS
+from symgrad.apps.gradcheck.limits import MAGNITUDES
 from symgrad.apps.gradcheck.reference import Values
 from symgrad.ir.graph import Node
-from symgrad.ir.notation.recurrences import is_recurrence
-from symgrad.ir.traverse import topological
 from symgrad.verification.points.sampler import points_of
-from symgrad.verification.recurrences import unrolled
 from symgrad.verification.statement import program_of
 
 DTYPES = {"real": np.float64, "int": np.int64, "bool": np.bool_}
@@ -41,7 +38,7 @@ def sample_points(
         dtype: the dtype of real inputs without a sample.
     """
     nodes = [e.node for e in inputs.values()]
-    aimed = [] if loss is None else _with_branches(loss)
+    aimed = [] if loss is None else [loss]
     program, _ = program_of(aimed, nodes)
     dtypes = {n: dtype for n, e in inputs.items() if e.dtype == "real"}
     dtypes |= {n: np.asarray(v).dtype for n, v in samples.items()}
@@ -60,15 +57,6 @@ def sample_points(
     yield from generic
     scaled = _scaled([first, *generic], inputs, wrt, dtypes)
     yield from (p for p in chain.from_iterable(zip_longest(scaled, drawn)) if p is not None)
-
-
-def _with_branches(loss: Node) -> list[Node]:
-    """Return a loss with the steps of its recurrences written out; nothing if there are too many."""
-    steps = [n.params[0] for n in topological([loss]) if is_recurrence(n)]
-    if not steps:
-        return [loss]
-    few = all(isinstance(count, int) and count <= MOST_STEPS for count in steps)
-    return unrolled([loss]) if few else []
 
 
 def _scaled(
