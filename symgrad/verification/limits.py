@@ -174,3 +174,6 @@ ORDERS_TRIED = 4
 
 ORDERS_LOOKED_AT = 12
 """Orders up to which the first differing derivative is searched for."""
+
+PAIRED_WAYS = 200
+"""Ways to pair the tangents of a recurrence with adjoints, in a proof by summation by parts."""

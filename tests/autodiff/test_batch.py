@@ -171,9 +171,9 @@ def test_one_table_is_read_at_stacks_of_positions(
     (found,) = batch([read], {first: stack}, lead)
     rng = np.random.default_rng(3)
     values: dict[Node, Any] = {
-        table: rng.normal(size=table.shape),
-        stack: rng.integers(0, 3, stack.shape),
-        **{o: rng.integers(0, 3, o.shape) for o in others},
+        table: rng.normal(size=(3, 4, 5)),
+        stack: rng.integers(0, 3, (*lead, *own)),
+        **{o: rng.integers(0, 3, own) for o in others},
     }
     (whole,) = evaluate([found], values)
     assert [n.op for n in topological([found]) if table in n.args] == [gather]
@@ -191,6 +191,6 @@ def test_a_sum_of_scattered_rows_has_no_axis_of_rows(axis: int) -> None:
     total = sum_rows(rows)
     assert max(len(n.shape) for n in topological([total])) <= 3
     rng = np.random.default_rng(4)
-    given = {values: rng.normal(size=values.shape), at: rng.integers(0, 3, count)}
+    given = {values: rng.normal(size=(count, *kept)), at: rng.integers(0, 3, count)}
     found, plain = evaluate([total, rows], given)
     np.testing.assert_allclose(found, plain.sum(axis=0), rtol=1e-12)

@@ -8,17 +8,17 @@ is a claim about a program without recurrences, for all values of these variable
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from symgrad.checker.induction.rows import RowBuilder
+from symgrad.checker.induction.values import StepRecurrence, StepValues, ValuesAt
 from symgrad.checker.induction.variables import Equality, ProgramBuilder
 from symgrad.checker.program.builder import Shape
 from symgrad.checker.program.length_polynomials import (
     ONE,
     ZERO,
     Size,
-    is_nonnegative,
     length_polynomial,
     subtract,
 )
@@ -27,46 +27,6 @@ from symgrad.support.errors import UsageError
 
 Pair = Sequence[Sequence[int]]
 """Two carries, each given by the position of its recurrence and its number."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecurrence:
-    """A recurrence, with the positions of what it reads.
-
-    Args:
-        at: its position in the program.
-        length: the number of steps.
-        reverse: whether the steps run back.
-        body: the formulas of a step.
-        starts: the first values.
-        rows: the arrays of which a step reads a row.
-        operands: what is the same in all steps.
-        values: the variables for all values of each carry.
-    """
-
-    at: int
-    length: int | str
-    reverse: bool
-    body: StepBody
-    starts: tuple[int, ...]
-    rows: tuple[int, ...]
-    operands: tuple[int, ...]
-    values: tuple[int, ...]
-
-    @property
-    def steps(self) -> Size:
-        """The number of steps, in normal form."""
-        return length_polynomial(self.length)
-
-    @property
-    def shapes(self) -> list[Shape]:
-        """The shapes of the values of a step."""
-        return [s.shape for s in self.body.program.symbols[: self.body.carries]]
-
-    @property
-    def ends(self) -> tuple[Size, Size]:
-        """The rows of its values from which on those before a step are, and those after it."""
-        return (ONE, ZERO) if self.reverse else (ZERO, ONE)
 
 
 class Induction:
@@ -82,7 +42,7 @@ class Induction:
         self._at: dict[int, int] = {}
         self._whole: dict[int, tuple[int, ...]] = {}
         self.known: dict[int, StepRecurrence] = {}
-        self._entries = _Entries(self._into, self.known)
+        self._entries = ValuesAt(self._into, self.known)
 
     def recurrences(self) -> Iterator[StepRecurrence]:
         """Yield the recurrences in order; `identify` or `keep` follows each."""
@@ -153,7 +113,7 @@ class Induction:
         old = self.known.get(known)
         if old is None or not are_alike(old, new):
             raise UsageError(f"the recurrences of step {known} and step {new.at} have different values")
-        steps = _Steps(self._into, old.length, self.known.values())
+        steps = StepValues(self._into, old.length, self.known.values())
         # The other recurrence may read the values of the known one, before a step and after it.
         before, after = steps.before(old), steps.after(old)
         claims = [
@@ -188,7 +148,7 @@ class Induction:
             raise UsageError(f"step {terms} is no recurrence with values of its own")
         length = self.known[terms].length
         size = length_polynomial(length)
-        rows = _Steps(self._into, length, self.known.values()).rows
+        rows = StepValues(self._into, length, self.known.values()).rows
         shape = self._into.shape(left)
         if shape and length_polynomial(shape[0]) == size and not pairs:
             return [self._into.equality(rows.row(left), rows.row(right))]
@@ -285,133 +245,6 @@ class Induction:
         for part in parts:
             total = self._into.op("add", total, part)
         return total
-
-
-class _Entries:
-    """Values of recurrences at given positions: first values, and variables for others.
-
-    Args:
-        into: the steps to which those of the formulas are appended.
-        known: the recurrences that have variables for their values.
-    """
-
-    def __init__(self, into: ProgramBuilder, known: Mapping[int, StepRecurrence]) -> None:
-        self._into, self._known = into, known
-        self.rows = RowBuilder(into, 1, self._value)
-        self._made: dict[tuple[int, Size], int] = {}
-
-    def at(self, values: int, position: Size) -> int:
-        """Return an entry of all values of a carry."""
-        return self.rows.row(values, 0, position)
-
-    def read(self, step: ProofStep) -> int | None:
-        """Return the entry of values of a recurrence that a step is; None for other steps."""
-        if step.op == "gather" and step.params == ((0,),) and not self._into.shape(step.args[1]):
-            array, index = step.args[0], self._into.steps[step.args[1]]
-            if not self._has_values(array) or index.op not in ("number", "size"):
-                return None
-            value = self._into.value(step.args[1])
-            position = length_polynomial(index.params[0] if value is None else int(value))
-            return self.rows.row(array, 0, position) if self._is_inside(array, position) else None
-        if step.op == "reshape":
-            source = self._into.steps[step.args[0]]
-            if source.op != "slice" or not self._has_values(source.args[0]):
-                return None
-            first, *others = source.params[0]
-            one = source.shape[:1] == (1,) and step.shape == source.shape[1:]
-            if one and first[2] == 1 and all(t == (None, None, 1) for t in others):
-                array = source.args[0]
-                position = length_polynomial(first[0] or 0)
-                return self.rows.row(array, 0, position) if self._is_inside(array, position) else None
-        return None
-
-    def _is_inside(self, array: int, position: Size) -> bool:
-        last = subtract(length_polynomial(self._into.shape(array)[0]), ONE)
-        return is_nonnegative(position) and is_nonnegative(subtract(last, position))
-
-    def _has_values(self, array: int) -> bool:
-        """Tell whether an array has values of recurrences, perhaps joined to others."""
-        step = self._into.steps[array]
-        if step.op in ("concatenate", "slice"):
-            return any(map(self._has_values, step.args))
-        return any(array in r.values for r in self._known.values())
-
-    def _value(self, at: int, position: Size) -> int | None:
-        for recurrence in self._known.values():
-            if at in recurrence.values and self._into.steps[at].op == "symbol":
-                number = recurrence.values.index(at)
-                if position == (recurrence.steps if recurrence.reverse else ZERO):
-                    shape = recurrence.shapes[number]
-                    return self._into.full(recurrence.starts[number], shape)
-                key = at, position
-                if key not in self._made:
-                    self._made[key] = self._into.row_variable(at, 0)
-                return self._made[key]
-        return None
-
-
-class _Steps:
-    """One step of all known recurrences with the same number of steps.
-
-    Args:
-        into: the steps to which those of the formulas are appended.
-        length: the number of steps.
-        known: the recurrences that have variables for their values.
-    """
-
-    def __init__(self, into: ProgramBuilder, length: int | str, known: Iterable[StepRecurrence]) -> None:
-        self._into = into
-        self.rows = RowBuilder(into, length, self._row)
-        self._values = {
-            (v, end): (r, k, end == r.ends[1])
-            for r in known
-            if r.steps == length_polynomial(length)
-            for k, v in enumerate(r.values)
-            if into.steps[v].op == "symbol"
-            for end in r.ends
-        }
-        self._before: dict[int, list[int]] = {}
-        self._after: dict[int, list[int]] = {}
-
-    def before(self, recurrence: StepRecurrence) -> list[int]:
-        """Return the values of the step before: variables."""
-        if recurrence.at not in self._before:
-            self._before[recurrence.at] = [
-                self._into.variable("before", shape)
-                if self._into.steps[v].op == "symbol"
-                else self.rows.row(v, 0, recurrence.ends[0])
-                for v, shape in zip(recurrence.values, recurrence.shapes, strict=True)
-            ]
-        return self._before[recurrence.at]
-
-    def after(self, recurrence: StepRecurrence) -> list[int]:
-        """Return the new values, as formulas of those of the step before."""
-        if recurrence.at not in self._after:
-            self._after[recurrence.at] = self.results(recurrence, self.before(recurrence))
-        return self._after[recurrence.at]
-
-    def _row(self, at: int, start: Size) -> int | None:
-        found = self._values.get((at, start))
-        if found is None:
-            return None
-        recurrence, number, new = found
-        return (self.after if new else self.before)(recurrence)[number]
-
-    def results(self, recurrence: StepRecurrence, before: Sequence[int]) -> list[int]:
-        """Append the formulas of a step; return the positions of the new values."""
-        body = recurrence.body
-        read = [self.rows.row(x) for x in recurrence.rows]
-        values = [*before, *read, *recurrence.operands]
-        inputs = {s.name: v for s, v in zip(body.program.symbols, values, strict=True)}
-        at: list[int] = []
-        for step in body.program.steps:
-            args = tuple(at[a] for a in step.args)
-            at.append(
-                inputs[step.params[0]]
-                if step.op == "symbol"
-                else self._into.step(ProofStep(step.op, args, step.params, step.shape, step.kind))
-            )
-        return [at[i] for i in body.results]
 
 
 def _delayed(body: StepBody) -> dict[int, int]:

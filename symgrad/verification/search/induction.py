@@ -9,20 +9,20 @@ from typing import Any
 from symgrad.checker.clock import now
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.proofs import prove_equal
-from symgrad.checker.induction.claims import Induction, Pair, StepRecurrence, are_alike
+from symgrad.checker.induction.claims import Induction, Pair, are_alike
 from symgrad.checker.induction.entries import entry_claims
+from symgrad.checker.induction.values import StepRecurrence
 from symgrad.checker.induction.variables import Equality
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.scalar_derivatives import is_piecewise
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.checker.samples import differs_at_samples
 from symgrad.support.errors import UsageError
+from symgrad.verification.limits import PAIRED_WAYS
 from symgrad.verification.search.prove import SAME, Attempt, Case, prove
 
 _SHARE = 0.7
 """The share of the time left that the search for the proof of one claim may take."""
-_MOST_PAIRS = 200
-"""The number of ways to pair values that are tried."""
 
 
 def has_recurrences(program: ProofProgram) -> bool:
@@ -134,7 +134,7 @@ def _ways(known: Sequence[StepRecurrence]) -> Iterator[tuple[int | None, Sequenc
         yield some[0].at, ()
     yield None, ()
     for some in lengths.values():
-        for pairs in islice(_pairs(some), _MOST_PAIRS):
+        for pairs in islice(_pairs(some), PAIRED_WAYS):
             yield some[0].at, pairs
 
 
