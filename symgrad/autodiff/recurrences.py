@@ -241,6 +241,8 @@ def with_steps(
 
     def rebuilt(node: Node, args: list[Node]) -> Node:
         node = with_args(node, args)
+        if node.op.name == "part":
+            return unpack_values(node.args[0], node.params[1], node.params[2])[int(node.params[0])]
         if node.op is not recurrence:
             return node
         steps = StepArrays(node)

@@ -20,8 +20,10 @@ from symgrad.ir.notation.recurrences import (
     names_in_step,
     over_names,
     pack_names,
+    position_text,
     recurrence_of,
     rows_read,
+    step_formulas,
     step_places,
     values_computed,
 )
@@ -223,15 +225,20 @@ class RecurrenceNames:
             pairs = list(zip(node.params[-1].carries, names, strict=True))
             parts = self._steps.get(node.params[-1], {})
             formulas = over_names(node, list(parts.values()), names, text, letter)
-            places = values_computed(node, names, text, letter)
-            lines = dict(zip(parts, formulas, strict=True)) | {s.name: f for f, s in places.items()}
+            step, _ = step_formulas(node, names, text, letter)
+            at = step_places(node, names)
+            values = {
+                names[k].name: f"{names[k].name}[{position_text(letter, p)}]" for k, p in at.after.items()
+            }
+            lines = dict(zip(parts, formulas, strict=True))
+            lines |= {values[names[k].name]: step[k] for k in at.after}
             marks = {f: symbol(Declaration(left, shape=f.shape)) for left, f in lines.items() if f.args}
             return NamedStep(
                 {symbols[c].name if n.back else n.name: symbols[c] for c, n in pairs},
                 {left: with_args(f, substitute(f.args, marks)) for left, f in lines.items()},
-                {s.name.partition("[")[0]: s.name for s in places.values()},
+                values,
                 lines,
-                "{} in {}..{}".format(letter, *map(size_text, step_places(node, names).ends)),
+                "{} in {}..{}".format(letter, *map(size_text, at.ends)),
             )
         return None
 

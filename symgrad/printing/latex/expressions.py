@@ -178,8 +178,10 @@ def latex_lines(
             for array, name in zip(named_arrays(n, some), own[n], strict=True):
                 written[array] = (with_accent(glyphs.name(name)), ATOM)
                 written.opaque.add(array)
-            if n in written:
-                continue
+            if n not in written:  # only parts of it are read
+                written[n] = (rf"\left({', '.join(map(glyphs.name, own[n]))}\right)", ATOM)
+                written.opaque.add(n)
+            continue
         text, rank = _write(n, written)
         if (
             not short

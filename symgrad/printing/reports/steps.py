@@ -148,6 +148,8 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
 
 def _rows(texts: Sequence[str], rows: Sequence[str]) -> list[Maths]:
     lines = [text.strip() for text in texts if text != "where"]
+    if len(lines) != len(rows):  # a recurrence has more rows than lines
+        return [Maths("\n".join(lines), " \\\\\n".join(rows))] if lines else []
     return [Maths(text, row) for text, row in zip(lines, rows, strict=True)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from textwrap import dedent
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import symgrad as sg
 from symgrad.ir.values.evaluate import evaluate
 from tests.autodiff.test_recurrences import close, every_recurrence, program_of, sized, values_for
+from tests.frontend.test_random_recurrences import program, value_of
 from tests.recurrences import RECURRENCES
 
 NETWORK = """
@@ -128,6 +130,29 @@ def test_printed_lines_are_the_gradients(name: str) -> None:
         both = sized([back[f"{x.name}_bar"].node, sg.grad(y, x).node])
         found, wanted = evaluate(both, values_for(both))
         close([found], [wanted])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_printed_lines_of_random_recurrences_are_the_gradients(seed: int) -> None:
+    text = program(random.Random(seed))
+    y = sg.parse(text)["y"]
+    inputs = [x for x in y.inputs if x.dtype == "real"]
+    if not inputs:
+        return
+    derivation = sg.explain(y, inputs)
+    shown = [
+        derivation.text(steps=True),
+        derivation.latex(),
+        derivation.report().text(),
+        str(sg.audit(y, inputs)),
+    ]
+    assert not any("recurrence(" in s for s in shown)
+    if not derivation.record.told_by_names:
+        return
+    back = sg.parse(text + "\n" + str(derivation).split("from the output back\n\n")[1].split("\n\n")[0])
+    for x in inputs:
+        if f"{x.name}_bar" in back.names:
+            close([value_of(back[f"{x.name}_bar"].node)], [value_of(sg.grad(y, x).node)])
 
 
 def test_text_has_the_lines_of_the_program() -> None:
