@@ -28,7 +28,9 @@ from symgrad.verification.statement import program_of
 from tests.checker.checking import answer
 
 STEPS = 3
-DECLARED = f"x : real[{STEPS}, 2]; y : real[{STEPS + 2}, 2]; z : real[2]; A : real[2, 2]; k : int[{STEPS}]\n"
+DECLARED = f"""x : real[{STEPS}, 2]; y : real[{STEPS + 2}, 2]; z : real[2]; A : real[2, 2]; k : int[{STEPS}]
+E : real[{STEPS}, {STEPS}, 2]; Q : real[2, {STEPS}]; j : int
+"""
 ROWS = [
     "x + z",
     "x*y[1:4]",
@@ -54,6 +56,12 @@ ROWS = [
     f"one_hot(1, {STEPS + 1})[1:]",
     f"arange({STEPS + 1})[1:]*x[:, 0]",
     "x[::-1]",
+    "y[::2]",
+    "y[::2]*x",
+    "einsum('iij->ij', E)",
+    "einsum('ijk->ik', E)",
+    f"arange({STEPS + 2})[2:]*x[:, 0]",
+    "Q[j]",
     "cumsum(x, axis=0)",
     "inv(einsum('ij,ik->ijk', x, x) + eye(2))",
     "reshape(x, (3, 2, 1))",
@@ -63,7 +71,7 @@ ROWS = [
 def points(program: ProofProgram) -> Iterator[dict[str, Any]]:
     """Yield a few points; the positions in k are in range."""
     for point, _ in list(_sample_points(program))[:3]:
-        yield point | ({"k": [1, 0, 1]} if "k" in point else {})
+        yield point | {name: at for name, at in {"k": [1, 0, 1], "j": 1}.items() if name in point}
 
 
 def value(program: ProofProgram, at: int, point: dict[str, Any]) -> Any:

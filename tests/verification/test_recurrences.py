@@ -57,6 +57,20 @@ def test_claims_of_equality(other: str, status: str, length: str) -> None:
     assert replayed(verdict) == status
 
 
+@pytest.mark.parametrize(
+    ("lines", "one", "other"),
+    [
+        ("h[0] = a; g[0] = b\nh[t] = b*h[t-1] + x[t-1]; g[t] = h[t-1] for t in 1..T", "g[1:]", "h[:T]"),
+        ("h[T] = a; g[T] = b\nh[t-1] = b*h[t] + x[t-1]; g[t-1] = h[t] for t in T..1", "g[:T]", "h[1:]"),
+    ],
+)
+def test_a_value_that_is_another_one_a_step_before(lines: str, one: str, other: str) -> None:
+    left, right = (sg.parse(f"{DECLARED}{lines}\nsum({part}*x)").last for part in (one, other))
+    verdict = sg.equal(left, right)
+    assert verdict.status == "proved"
+    assert replayed(verdict) == "proved"
+
+
 BACKWARD = """
 h[0] = a
 h[t] = tanh(b*h[t-1] + x[t-1]) for t in 1..T
