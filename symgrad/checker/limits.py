@@ -172,5 +172,8 @@ SAMPLES = 6
 SAMPLE_SECONDS = 5.0
 """Seconds of these comparisons."""
 
+SAMPLE_ENTRIES = 20_000
+"""Entries of the variables of a point that the checker chooses: with more, it chooses none."""
+
 ENTRY_STEPS = 20_000
 """Steps of the formulas of all entries of arrays whose lengths are numbers, and of recurrences with them."""

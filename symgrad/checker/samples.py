@@ -7,6 +7,7 @@ pseudorandom points.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -14,7 +15,7 @@ from typing import Any
 
 from symgrad.checker.balls.programs import evaluate, in_domain
 from symgrad.checker.clock import now
-from symgrad.checker.limits import SAMPLE_SECONDS, SAMPLES
+from symgrad.checker.limits import SAMPLE_ENTRIES, SAMPLE_SECONDS, SAMPLES
 from symgrad.checker.numbers import context
 from symgrad.checker.program.length_values import length_value
 from symgrad.checker.program.steps import ProofProgram, Symbol, resolve_ends
@@ -89,6 +90,9 @@ def _sample_points(program: ProofProgram) -> Iterator[tuple[dict[str, Any], dict
         draw = random.Random(k)
         sizes = {name: draw.randint(1, 3) for name in names}
         try:
+            lengths = [[length_value(n, sizes) for n in s.shape] for s in program.symbols]
+            if sum(map(math.prod, lengths)) > SAMPLE_ENTRIES:
+                continue
             point = {
                 s.name: _sample_value(s, sizes, draw, SPREADS[k % len(SPREADS)]) for s in program.symbols
             }

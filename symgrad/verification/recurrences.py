@@ -60,9 +60,10 @@ def _explained(found: Verdict, sides: Sequence[Node]) -> Verdict:
     """Return a verdict that says how it was found: by induction, or for how many steps."""
     if found.status == "proved":
         assert found.proof is not None
-        why = "by induction on the steps: the first values, one step, and what reads the values agree"
         if "induction" not in found.proof.data:
-            return replace(found, why="entry by entry, for this number of steps")
+            written = "entries" in found.proof.data
+            return replace(found, why="entry by entry, for this number of steps") if written else found
+        why = "by induction on the steps: the first values, one step, and what reads the values agree"
         if found.proof.data["induction"].get("pairs"):
             why = "by summation by parts over the steps, with the checker's own derivatives of a step"
         left_out = ("a step has no value",) if found.excluded else found.left_out

@@ -15,6 +15,7 @@ import symgrad as sg
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.balls.scalar_ops import ball
 from symgrad.checker.check import check
+from symgrad.checker.induction.claims import Induction
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.rows import RowBuilder
 from symgrad.checker.induction.variables import ProgramBuilder
@@ -246,6 +247,27 @@ def test_a_proof_by_induction_needs_all_of_its_parts(lines: str, last: str) -> N
     turned = copy.deepcopy(data)
     turned["induction"]["same"] = [pair[::-1] for pair in turned["induction"]["same"]]
     assert answer(turned) == "supported"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "k[T] = a\nk[t-1] = b*k[t] for t in T..1",
+        "k[0] = a\nk[t] = b*k[t-1] for t in 1..T+1",
+        "k[0] = a*ones(2)\nk[t] = b*k[t-1] for t in 1..T",
+        "k[0] = a; g[0] = a\nk[t] = b*k[t-1]; g[t] = g[t-1]*a for t in 1..T",
+    ],
+)
+def test_recurrences_that_are_not_alike_have_no_claims(other: str) -> None:
+    lines = f"T : size; a, b : real\nh[0] = a\nh[t] = b*h[t-1] for t in 1..T\n{other}\nsum(h) + sum(k)"
+    program, _ = program_of([sg.parse(lines).last.node])
+    induction = Induction(program)
+    for found in induction.recurrences():
+        for known in list(induction.known):
+            with pytest.raises(UsageError):
+                induction.identify(found, known)
+        induction.keep(found)
+    assert len(induction.known) == 2
 
 
 @pytest.mark.parametrize(

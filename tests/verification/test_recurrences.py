@@ -125,6 +125,15 @@ def test_a_given_number_of_steps() -> None:
     assert sg.equal(long[0], other).status == "proved"
 
 
+def test_many_steps_are_proved_without_values_that_are_too_many() -> None:
+    lines = (
+        "a, b : real\ng[0] = 1; h[0] = a\ng[t] = h[t-1]; h[t] = b*h[t-1] + g[t-1] for t in 1..{0}\ny = h[{0}]"
+    )
+    few, many = (sg.parse(lines.format(n))["y"] for n in (1000, 10**6))
+    assert sg.verify(few, "b", sg.grad(few, "b")).status == "proved"
+    assert sg.verify(many, "b", 2 * sg.grad(many, "b")).status == "undecided"
+
+
 def test_different_first_values_are_not_equal() -> None:
     lines = "a, b : real\nh[0] = {0}\nh[t] = b*h[t-1] for t in 1..40\ny = h[40]"
     verdict = sg.equal(sg.parse(lines.format("a"))["y"], sg.parse(lines.format("a + 1"))["y"])
