@@ -15,16 +15,18 @@ import symgrad as sg
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.balls.scalar_ops import ball
 from symgrad.checker.check import check
+from symgrad.checker.clock import now
 from symgrad.checker.induction.claims import Induction
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.rows import RowBuilder
 from symgrad.checker.induction.variables import ProgramBuilder
 from symgrad.checker.program.length_polynomials import Size, length_polynomial
 from symgrad.checker.program.steps import ProofProgram, program_from_json, program_to_json
-from symgrad.checker.samples import _sample_points
+from symgrad.checker.samples import _sample_points, differs_at_samples
 from symgrad.checker.shapes import check_shapes
 from symgrad.checker.witness import disjoint
 from symgrad.errors import UsageError
+from symgrad.verification.search.induction import prove_equality, replay_data
 from symgrad.verification.statement import program_of
 from tests.checker.checking import answer
 
@@ -148,6 +150,8 @@ ENTRIES = [
     "reshape(where(x > 0, x, 0), 6)",
     "x[2] + y[0] - 2*z",
     "eye(2)@A + arange(2)",
+    "h[3] = z[0]\nh[t-1] = z[1]*h[t] + x[t-1, 0] for t in 3..1\nh",
+    "h[0] = z; g[0] = 1\nh[t] = x[t-1]*h[t-1] + g[t-1]; g[t] = h[t-1]@z for t in 1..3\nconcatenate((h[1:, 1], g))",
 ]
 
 
@@ -247,6 +251,42 @@ def test_a_proof_by_induction_needs_all_of_its_parts(lines: str, last: str) -> N
     turned = copy.deepcopy(data)
     turned["induction"]["same"] = [pair[::-1] for pair in turned["induction"]["same"]]
     assert answer(turned) == "supported"
+
+
+def test_a_sum_of_more_terms_than_steps_has_its_first_terms_too() -> None:
+    lines = "T : size; a, b : real\nh[0] = a\nh[t] = b*h[t-1] for t in 1..T\n"
+    whole, later = (sg.parse(f"{lines}{total}").last.node for total in ("sum(h)", "sum(h[1:])"))
+    program, (left, right) = program_of([whole, later])
+    induction = Induction(program)
+    for found in induction.recurrences():
+        induction.keep(found)
+    (at,) = induction.known
+    step, rest = induction.side_claims(left, right, at)
+    assert not differs_at_samples(*step)
+    assert differs_at_samples(*rest)
+
+
+def test_points_that_a_step_may_reach_are_not_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search takes such a proof here, and the checker does not."""
+    monkeypatch.setattr("symgrad.verification.search.induction.is_piecewise", lambda _: False)
+    lines = "T : size; a : real\nh[0] = pi\nh[t] = {} for t in 1..T\ny = h[T]"
+    steps = "where(h[t-1] == pi, 7, h[t-1] + a)", "h[t-1] + a"
+    sides = [sg.parse(lines.format(step))["y"].node for step in steps]
+    program, (left, right) = program_of(sides)
+    found = prove_equality(program, left, right, now() + 20)
+    assert found.proved
+    assert found.excluded
+    head = {
+        "format": 1,
+        "status": "proved",
+        "kind": "equal",
+        "program": program_to_json(program),
+        "a": left,
+        "b": right,
+    }
+    sample = {"point": {"a": "1/2"}, "sizes": {"T": 2}}
+    data = json.loads(json.dumps({**head, **replay_data(found), "sample": sample}))
+    assert answer(data) == "supported"
 
 
 @pytest.mark.parametrize(
