@@ -84,9 +84,11 @@ def value(program: ProofProgram, at: int, point: dict[str, Any]) -> Any:
 
 def read_rows(builder: RowBuilder) -> Iterator[tuple[int, int, int, Size]]:
     """Yield the variables that stand for rows, each with the array, the axis and the first row."""
-    for (at, axis, start), row in builder._rows.items():
+    seen: set[int] = set()
+    for (at, axis, start), row in builder._rows.items():  # the array of a variable comes before what reads it
         step = builder.into.steps[row]
-        if step.op == "symbol" and step.params[0].startswith("row "):
+        if step.op == "symbol" and step.params[0].startswith("row ") and row not in seen:
+            seen.add(row)
             yield row, at, axis, start
 
 
