@@ -415,16 +415,14 @@ class Scope:
             cure = f"write exp(...) for powers of Euler's number, E() for the number, or declare it: {name} : real"
         elif name in OPS:
             cure = f"call it: {name}(...), or declare it: {name} : real"
-        elif name in ("T", "inputs"):
-            cure = f"declare it: {name} : real"
         else:
             start, end = span_of(token)
             first = self.source.text.rfind("\n", 0, start) + 1
-            kind = likely_domain(self.source.text[first:].partition("\n")[0], start - first, end - first)
             line = self.source.text[first:].partition("\n")[0]
             assigned = line[: end - first].strip() == name and line[end - first :].lstrip().startswith("==")
-            cure = f"declare it: {name} : {kind}"
-            cure = f"assign with one =: {name} = ..." if assigned else suggest(name, self.defined) or cure
+            cure = f"declare it: {name} : {likely_domain(line, start - first, end - first)}"
+            if name not in ("T", "inputs"):
+                cure = f"assign with one =: {name} = ..." if assigned else suggest(name, self.defined) or cure
         return self.wrong_token(
             UnknownNameError, f"unknown name '{name}'", token, expected=_known(self.defined), cure=cure
         )

@@ -31,6 +31,11 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
 _CALLED = re.compile(r"[^\W\d]\w*$")
 
 
+_RANGE_BEFORE = re.compile(r"\.\.[\w\s+*-]*$")
+_RANGE_BEHIND = re.compile(r"[\w\s+*-]*\.\.")
+"""Where a name is an end of a range: t in 1..T - 1."""
+
+
 def likely_domain(line: str, start: int, end: int) -> str:
     """Return ``real``, ``int`` or ``size``.
 
@@ -40,9 +45,11 @@ def likely_domain(line: str, start: int, end: int) -> str:
         end: where the name ends.
 
     Example:
-        >>> [likely_domain(t, t.index("k"), t.index("k") + 1) for t in ("zeros((3, k))", "x[k]", "x[:k]", "exp(k)")]
+        >>> [likely_domain(t, t.index("k"), t.index("k") + 1) for t in ("zeros((3, k))", "x[k]", "t in 1..k", "exp(k)")]
         ['size', 'int', 'size', 'real']
     """
+    if _RANGE_BEFORE.search(line[:start]) or _RANGE_BEHIND.match(line[end:]):
+        return "size"
     section = line[end:].lstrip().startswith(":")
     depth = commas = 0
     for i in range(start - 1, -1, -1):
