@@ -34,7 +34,7 @@ from symgrad.ir.body import (
     run_steps,
     unpack_values,
 )
-from symgrad.ir.graph import Node, Op, as_node, indicator, symbol
+from symgrad.ir.graph import NUMBER, Node, Op, as_node, indicator, symbol
 from symgrad.ir.notation.recurrence_definitions import write_inside
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
@@ -89,8 +89,7 @@ def recur(
         ((5,), [1.0, 0.5, 0.25, 0.125, 0.0625])
     """
     new = [full(_real(r), c.shape) for r, c in zip(results, carries, strict=True)]
-    given = [indicator(s) if s.dtype == "bool" else s for s in starts]
-    first = {c: full(s, c.shape) for s, c in zip(given, carries, strict=True)}
+    first = {c: full(_first(s), c.shape) for s, c in zip(starts, carries, strict=True)}
     same = {
         c: first[c]
         for r, n, c in zip(results, new, carries, strict=True)
@@ -114,6 +113,13 @@ def _is_either_way(result: Node, carry: Node) -> bool:
     while result.op.name == "where" and result.args[1] is result.args[2]:
         result = result.args[1]
     return result is carry
+
+
+def _first(start: Node) -> Node:
+    """Return a first value; a condition is 1 or 0."""
+    if start.dtype != "bool":
+        return start
+    return as_node(int(bool(start.value))) if start.op is NUMBER else indicator(start)
 
 
 def _real(x: Node) -> Node:

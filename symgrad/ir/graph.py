@@ -340,8 +340,6 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
 
 def indicator(condition: Node) -> Node:
     """Return 1 where a condition holds and 0 elsewhere."""
-    if condition.op is NUMBER:
-        return number(int(bool(condition.value)))
     return apply(OPS["where"], (condition, number(1), number(0)))
 
 
