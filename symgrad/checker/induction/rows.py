@@ -215,7 +215,8 @@ class RowBuilder:
         if pieces is None:
             return None
         if len(pieces) == 1:
-            return self.row(pieces[0][0], axis, pieces[0][1])
+            part, first, _ = pieces[0]
+            return self.row(part, axis, first) if self.into.shape(part) else part
         if axis:
             return None
         # Arrays of which the rows are read are joined in several ways, and each row of the same parts is the same.
@@ -244,7 +245,8 @@ class RowBuilder:
     def _source(self, at: int, axis: int, first: Size, last: Size) -> tuple[int, Size, Size]:
         """Return an array, and rows of it, which are some rows of a slice, or of an array of one number."""
         step = self.into.steps[at]
-        if step.op in ("reshape", "broadcast_to") and not self.into.shape(step.args[0]):
+        repeated = step.op in ("reshape", "broadcast_to") and not self.into.shape(step.args[0])
+        if repeated and len(step.shape) == 1:
             return step.args[0], ZERO, subtract(last, first)
         if step.op == "slice":
             begin = self._begin(step, axis)

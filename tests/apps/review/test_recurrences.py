@@ -183,4 +183,4 @@ def test_claims_about_values() -> None:
     found = sg.review(
         r"Let $F_0 = 0$, $F_1 = 1$, $F_n = F_{n-1} + F_{n-2}$ for $n = 2, \dots, 9$. Then $F_9 = 34$ and $F_8 = 22$."
     )
-    assert [s.status for s in found.steps if s.verdict is not None] == ["supported", "refuted"]
+    assert [s.status for s in found.steps if s.verdict is not None] == ["proved", "refuted"]
