@@ -88,8 +88,9 @@ def recur(
         >>> values.shape, evaluate([values], {})[0].tolist()
         ((5,), [1.0, 0.5, 0.25, 0.125, 0.0625])
     """
-    new = [full(_real(r), c.shape) for r, c in zip(results, carries, strict=True)]
-    first = {c: full(_first(s), c.shape) for s, c in zip(starts, carries, strict=True)}
+    real = [r if r.dtype == "real" else div(_number(r), as_node(1)) for r in results]
+    new = [full(r, c.shape) for r, c in zip(real, carries, strict=True)]
+    first = {c: full(_number(s), c.shape) for s, c in zip(starts, carries, strict=True)}
     same = {
         c: first[c]
         for r, n, c in zip(results, new, carries, strict=True)
@@ -100,10 +101,9 @@ def recur(
     if moving:
         changing = [r for c, r in zip(carries, new, strict=True) if c not in same]
         body, used, operands = closed(substitute(changing, same), moving, list(rows))
-        stacks = list(rows.values())
-        read = [indicator(x) if x.dtype == "bool" else x for x in (stacks[k] for k in used)]
-        starting = [first[c] for c in moving]
-        node = recurrence(*starting, *read, *operands, params=(length, int(reverse), body))
+        read = [_number(x) for k, x in enumerate(rows.values()) if k in used]
+        given = [*(first[c] for c in moving), *read, *operands]
+        node = recurrence(*given, params=(length, int(reverse), body))
         values |= dict(zip(moving, carry_values(node), strict=True))
     return [values[c] for c in carries]
 
@@ -115,17 +115,11 @@ def _is_either_way(result: Node, carry: Node) -> bool:
     return result is carry
 
 
-def _first(start: Node) -> Node:
-    """Return a first value; a condition is 1 or 0."""
-    if start.dtype != "bool":
-        return start
-    return as_node(int(bool(start.value))) if start.op is NUMBER else indicator(start)
-
-
-def _real(x: Node) -> Node:
-    if x.dtype == "real":
+def _number(x: Node) -> Node:
+    """Return a value; a condition is 1 or 0."""
+    if x.dtype != "bool":
         return x
-    return div(indicator(x) if x.dtype == "bool" else x, as_node(1))
+    return as_node(int(bool(x.value))) if x.op is NUMBER else indicator(x)
 
 
 class StepArrays:
