@@ -265,7 +265,7 @@ def _value(
         args = [_operand(program, step, k, values[a]) for k, a in enumerate(step.args)]
         if not step.shape:
             return function(*args)
-        if not _are_known(program, step, args):
+        if not _has_values(program, step, args):
             return None
         return _bounded_array(step, sizes, lambda: elementwise(function, *args))
     if op == "number":
@@ -279,7 +279,7 @@ def _value(
     return full_array(tuple(length_value(s, sizes) for s in step.shape), value) if step.shape else value
 
 
-def _are_known(program: ProofProgram, step: ProofStep, args: Sequence[Any]) -> bool:
+def _has_values(program: ProofProgram, step: ProofStep, args: Sequence[Any]) -> bool:
     """Tell whether the arrays that a step reads are known, and not too large."""
     return all(is_array(v) or not program.steps[a].shape for v, a in zip(args, step.args, strict=True))
 
@@ -305,7 +305,7 @@ def _array_op(
 ) -> Any:
     function = (SMOOTH_ARRAY_OPS.get(step.op) if local else None) or ARRAY_OPS.get(step.op)
     args = [_operand(program, step, k, values[a]) for k, a in enumerate(step.args)]
-    if function is None or not _are_known(program, step, args):
+    if function is None or not _has_values(program, step, args):
         return None
     params = resolve_lengths(step.params, sizes)
     return _bounded_array(step, sizes, lambda: unbox(function(*params, *(box(a) for a in args))))
