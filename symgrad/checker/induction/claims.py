@@ -57,7 +57,7 @@ class Induction:
                 self._at[i] = self._whole[step.args[0]][step.params[0]]
             elif all(a in self._at for a in step.args):
                 args = tuple(self._at[a] for a in step.args)
-                moved = ProofStep(step.op, args, step.params, step.shape, step.kind)
+                moved = replace(step, args=args)
                 entry = self._entries.read(moved)
                 self._at[i] = self._into.step(moved) if entry is None else entry
 
@@ -186,8 +186,8 @@ class Induction:
 
     def _split(self, rows: RowBuilder, total: int) -> tuple[list[int], list[int]]:
         """Return the terms that a step adds to a sum, and what else is added."""
-        terms: list[int] = []
-        others: list[int] = []
+        terms: list[tuple[int, bool]] = []
+        others: list[tuple[int, bool]] = []
         pending = [(total, False)]
         while pending:
             at, negative = pending.pop()
@@ -197,16 +197,17 @@ class Induction:
             elif step.op == "neg":
                 pending.append((step.args[0], not negative))
             elif (found := rows.summand(at)) is not None:
-                terms.append(self._into.op("neg", found) if negative else found)
+                terms.append((found, negative))
             elif (several := self._longer_sum(rows, step)) is not None:
-                signed = [self._into.op("neg", x) if negative else x for x in several]
-                others += signed[:-1]
-                terms.append(signed[-1])
+                *first, last = several
+                others += [(x, negative) for x in first]
+                terms.append((last, negative))
             elif (parts := self._expanded(step)) is not None:
                 pending += [(p, negative) for p in parts]
             else:
-                others.append(self._into.op("neg", at) if negative else at)
-        return terms, others
+                others.append((at, negative))
+        signed = ([self._into.op("neg", x) if minus else x for x, minus in some] for some in (terms, others))
+        return next(signed), next(signed)
 
     def _longer_sum(self, rows: RowBuilder, step: ProofStep) -> list[int] | None:
         """Return the first terms of a sum of more terms than there are steps, and the term that a step adds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -49,6 +49,10 @@ def _variables(into: ProgramBuilder, symbol: Symbol) -> _Array:
     return found
 
 
+_MOVES = {op: ARRAY_OPS[op] for op in ("reshape", "broadcast_to", "slice", "concatenate", "pack", "part")}
+"""Ops that move entries, whatever these are."""
+
+
 class _Entries:
     def __init__(self, into: ProgramBuilder) -> None:
         self._into = into
@@ -76,8 +80,8 @@ class _Entries:
             return self._recurrence(step, args)
         if step.op in _MOVES:
             return _MOVES[step.op](*step.params, *args)
-        if step.op in _RULES:
-            return _RULES[step.op](self, *step.params, *args)
+        if step.op in self._RULES:
+            return self._RULES[step.op](self, *step.params, *args)
         raise GiveUp(f"entries of the op {step.op}")
 
     def _pointwise(self, step: ProofStep, args: Sequence[_Array]) -> _Array:
@@ -159,15 +163,12 @@ class _Entries:
         found = [[self._number(int(i == j)) for j in range(shape[1])] for i in range(shape[0])]
         return np.array(found, dtype=object)
 
-
-_MOVES = {op: ARRAY_OPS[op] for op in ("reshape", "broadcast_to", "slice", "concatenate", "pack", "part")}
-"""Ops that move entries, whatever these are."""
-_RULES: dict[str, Callable[..., _Array]] = {
-    "einsum": _Entries._einsum,  # pyright: ignore[reportPrivateUsage]
-    "gather": _Entries._gather,  # pyright: ignore[reportPrivateUsage]
-    "scatter_add": _Entries._scatter_add,  # pyright: ignore[reportPrivateUsage]
-    "one_hot": _Entries._one_hot,  # pyright: ignore[reportPrivateUsage]
-    "unslice": _Entries._unslice,  # pyright: ignore[reportPrivateUsage]
-    "iota": _Entries._iota,  # pyright: ignore[reportPrivateUsage]
-    "eye": _Entries._eye,  # pyright: ignore[reportPrivateUsage]
-}
+    _RULES: ClassVar[Mapping[str, Callable[..., _Array]]] = {
+        "einsum": _einsum,
+        "gather": _gather,
+        "scatter_add": _scatter_add,
+        "one_hot": _one_hot,
+        "unslice": _unslice,
+        "iota": _iota,
+        "eye": _eye,
+    }

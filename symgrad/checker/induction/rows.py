@@ -6,9 +6,10 @@ it is read, so that a claim about rows that is proved for all values of its vari
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
 from symgrad.checker.induction.variables import ProgramBuilder
@@ -93,12 +94,12 @@ class RowBuilder:
         if not fits or (step.op == "div" and terms[0] is None):
             return None
         args = tuple(a if t is None else t for a, t in zip(step.args, terms, strict=True))
-        return self.into.step(ProofStep(step.op, args, step.params, step.shape, step.kind))
+        return self.into.step(replace(step, args=args))
 
     def _formula(self, at: int, axis: int, start: Size) -> int | None:
         step = self.into.steps[at]
-        if step.op in _RULES:
-            return _RULES[step.op](self, step, axis, start)
+        if step.op in self._RULES:
+            return self._RULES[step.op](self, step, axis, start)
         if step.op in POINTWISE_OPS or step.op == "polygamma":
             args = [self._aligned(a, axis - len(step.shape), start) for a in step.args]
             return self._apply(step, args, axis)
@@ -122,10 +123,8 @@ class RowBuilder:
     def _apply(
         self, step: ProofStep, args: Sequence[int], axis: int, params: tuple[Any, ...] | None = None
     ) -> int:
-        shape = _without(step.shape, axis)
-        return self.into.step(
-            ProofStep(step.op, tuple(args), step.params if params is None else params, shape, step.kind)
-        )
+        own = step.params if params is None else params
+        return self.into.step(replace(step, args=tuple(args), params=own, shape=_without(step.shape, axis)))
 
     def _aligned(self, at: int, end: int, start: Size) -> int:
         """Return the row of an argument that broadcasts along an axis, which is counted from the end."""
@@ -202,9 +201,7 @@ class RowBuilder:
             return None
         row = self.row(step.args[0], axis, add([start, begin]))
         left = _without(step.params[0], axis)
-        if all(t[0] in (None, 0) and t[1] is None and t[2] == 1 for t in left):
-            return row
-        return self._apply(step, [row], axis, (left,))
+        return row if take_all(left) else self._apply(step, [row], axis, (left,))
 
     def _concatenate(self, step: ProofStep, axis: int, start: Size) -> int | None:
         (along,) = step.params
@@ -250,8 +247,7 @@ class RowBuilder:
             return step.args[0], ZERO, subtract(last, first)
         if step.op == "slice":
             begin = self._begin(step, axis)
-            others = _without(step.params[0], axis)
-            if begin is not None and all(t[0] in (None, 0) and t[1] is None and t[2] == 1 for t in others):
+            if begin is not None and take_all(_without(step.params[0], axis)):
                 return step.args[0], add([first, begin]), add([last, begin])
         return at, first, last
 
@@ -297,19 +293,23 @@ class RowBuilder:
         here = self.into.op("eq", place, index)
         return self.into.op("where", here, value, self.into.number(0))
 
+    _RULES: ClassVar[Mapping[str, Callable[[Self, ProofStep, int, Size], int | None]]] = {
+        "einsum": _einsum,
+        "broadcast_to": _broadcast_to,
+        "reshape": _reshape,
+        "slice": _slice,
+        "concatenate": _concatenate,
+        "gather": _gather,
+        "one_hot": _one_hot,
+        "scatter_add": _scatter_add,
+        "iota": _iota,
+    }
+
+
+def take_all(slices: Sequence[tuple[Any, Any, int]]) -> bool:
+    """Tell whether slices, with their first and last position and their step, leave out nothing."""
+    return all(first in (None, 0) and last is None and step == 1 for first, last, step in slices)
+
 
 def _shifted(axes: Sequence[int], gone: int) -> tuple[int, ...]:
     return tuple(a - (a > gone) for a in axes)
-
-
-_RULES: dict[str, Callable[[RowBuilder, ProofStep, int, Size], int | None]] = {
-    "einsum": RowBuilder._einsum,  # pyright: ignore[reportPrivateUsage]
-    "broadcast_to": RowBuilder._broadcast_to,  # pyright: ignore[reportPrivateUsage]
-    "reshape": RowBuilder._reshape,  # pyright: ignore[reportPrivateUsage]
-    "slice": RowBuilder._slice,  # pyright: ignore[reportPrivateUsage]
-    "concatenate": RowBuilder._concatenate,  # pyright: ignore[reportPrivateUsage]
-    "gather": RowBuilder._gather,  # pyright: ignore[reportPrivateUsage]
-    "one_hot": RowBuilder._one_hot,  # pyright: ignore[reportPrivateUsage]
-    "scatter_add": RowBuilder._scatter_add,  # pyright: ignore[reportPrivateUsage]
-    "iota": RowBuilder._iota,  # pyright: ignore[reportPrivateUsage]
-}

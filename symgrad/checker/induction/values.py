@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from symgrad.checker.induction.rows import RowBuilder
+from symgrad.checker.induction.rows import RowBuilder, take_all
 from symgrad.checker.induction.variables import ProgramBuilder
 from symgrad.checker.program.builder import Shape
 from symgrad.checker.program.length_polynomials import (
@@ -70,7 +70,6 @@ class ValuesAt:
     def __init__(self, into: ProgramBuilder, known: Mapping[int, StepRecurrence]) -> None:
         self._into, self._known = into, known
         self.rows = RowBuilder(into, 1, self._value)
-        self._made: dict[tuple[int, Size], int] = {}
 
     def at(self, values: int, position: Size) -> int:
         """Return an entry of all values of a carry."""
@@ -78,24 +77,23 @@ class ValuesAt:
 
     def read(self, step: ProofStep) -> int | None:
         """Return the entry of values of a recurrence that a step is; None for other steps."""
+        found = self._place(step)
+        if found is None or not self._has_values(found[0]) or not self._is_inside(*found):
+            return None
+        return self.at(*found)
+
+    def _place(self, step: ProofStep) -> tuple[int, Size] | None:
+        """Return the array of which a step reads one row, at a position that does not vary, and the position."""
         if step.op == "gather" and step.params == ((0,),) and not self._into.shape(step.args[1]):
-            array, index = step.args[0], self._into.steps[step.args[1]]
-            if not self._has_values(array) or index.op not in ("number", "size"):
-                return None
-            value = self._into.value(step.args[1])
-            position = length_polynomial(index.params[0] if value is None else int(value))
-            return self.rows.row(array, 0, position) if self._is_inside(array, position) else None
-        if step.op == "reshape":
-            source = self._into.steps[step.args[0]]
-            if source.op != "slice" or not self._has_values(source.args[0]):
-                return None
-            first, *others = source.params[0]
-            one = source.shape[:1] == (1,) and step.shape == source.shape[1:]
-            if one and first[2] == 1 and all(t == (None, None, 1) for t in others):
-                array = source.args[0]
-                position = length_polynomial(first[0] or 0)
-                return self.rows.row(array, 0, position) if self._is_inside(array, position) else None
-        return None
+            index, number = self._into.steps[step.args[1]], self._into.value(step.args[1])
+            if number is not None and number.denominator == 1:
+                return step.args[0], length_polynomial(int(number))
+            return (step.args[0], length_polynomial(index.params[0])) if index.op == "size" else None
+        source = self._into.steps[step.args[0]] if step.op == "reshape" else step
+        if source.op != "slice" or source.shape[:1] != (1,) or step.shape != source.shape[1:]:
+            return None
+        (first, _, stride), *others = source.params[0]
+        return (source.args[0], length_polynomial(first or 0)) if stride == 1 and take_all(others) else None
 
     def _is_inside(self, array: int, position: Size) -> bool:
         last = subtract(length_polynomial(self._into.shape(array)[0]), ONE)
@@ -109,16 +107,12 @@ class ValuesAt:
         return any(array in r.values for r in self._known.values())
 
     def _value(self, at: int, position: Size) -> int | None:
+        """Return the first value, if values of a recurrence are read there."""
         for recurrence in self._known.values():
-            if at in recurrence.values and self._into.steps[at].op == "symbol":
+            first = recurrence.steps if recurrence.reverse else ZERO
+            if at in recurrence.values and position == first and self._into.steps[at].op == "symbol":
                 number = recurrence.values.index(at)
-                if position == (recurrence.steps if recurrence.reverse else ZERO):
-                    shape = recurrence.shapes[number]
-                    return self._into.full(recurrence.starts[number], shape)
-                key = at, position
-                if key not in self._made:
-                    self._made[key] = self._into.row_variable(at, 0)
-                return self._made[key]
+                return self._into.full(recurrence.starts[number], recurrence.shapes[number])
         return None
 
 
@@ -179,8 +173,6 @@ class StepValues:
         for step in body.program.steps:
             args = tuple(at[a] for a in step.args)
             at.append(
-                inputs[step.params[0]]
-                if step.op == "symbol"
-                else self._into.step(ProofStep(step.op, args, step.params, step.shape, step.kind))
+                inputs[step.params[0]] if step.op == "symbol" else self._into.step(replace(step, args=args))
             )
         return [at[i] for i in body.results]

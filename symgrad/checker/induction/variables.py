@@ -75,5 +75,5 @@ class ProgramBuilder(StepBuilder):
                 params = (symbol.name,)
             place[at] = len(steps)
             args = tuple(place[x] for x in step.args)
-            steps.append(ProofStep(step.op, args, params, step.shape, step.kind))
+            steps.append(replace(step, args=args, params=params))
         return ProofProgram(tuple(steps), tuple(symbols.values())), place[a], place[b]
