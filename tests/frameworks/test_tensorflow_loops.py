@@ -78,11 +78,12 @@ def nested(x: Any, a: Any) -> Any:
 LOOPS = [ranged, back, scanned, scanned_back, columns, written, two_counts, nested]
 
 
-@pytest.mark.parametrize("function", LOOPS)
-@pytest.mark.parametrize("count", [0, 1, 4])
+# TensorFlow itself has no element of zero steps whose shape `back` and `columns` could take.
+COUNTS = [(f, count) for f in LOOPS for count in (0, 1, 4) if count or f not in (back, columns)]
+
+
+@pytest.mark.parametrize(("function", "count"), COUNTS)
 def test_loops_have_the_values_of_tensorflow(function: Any, count: int) -> None:
-    if count == 0 and function in (back, columns):
-        pytest.skip("TensorFlow has no element whose shape it could take")
     if count == 0 and function in (scanned, scanned_back):
         p = sg.from_tensorflow(function, (0, 3), (3,))
         assert [e(x=np.zeros((0, 3)), a=np.ones(3)).shape for e in p.returned.values()] in (

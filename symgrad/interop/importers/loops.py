@@ -257,7 +257,8 @@ def _recurrence(
         return (kept, (again,) if reads_count else ()), (*seen, again)
 
     first = tuple(start[k] for k in moving), (as_expr(True),) if reads_count else ()
-    (last, _), stacked = scan(one, first, (*rows, arange(length)), length, reverse=reverse)  # type: ignore[arg-type]
+    loop: Any = scan  # whose types are those of a user's: a length is a number or a name
+    (last, _), stacked = loop(one, first, (*rows, arange(length)), length, reverse=reverse)
     steps: Any = length if isinstance(length, int) else size(length)
     if goes_on is not None:
         *stacked, made = stacked

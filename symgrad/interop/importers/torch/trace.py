@@ -293,13 +293,13 @@ class _Watch(TorchFunctionMode):
     @contextmanager
     def _blocks(self) -> Generator[None]:
         """Number the calls of blocks, such as scan; torch compiles these, and cannot compile this mode."""
-        compiled = getattr(_BLOCKS, "_hop_compile_and_call", None)
+        compiled: Any = getattr(_BLOCKS, "_hop_compile_and_call", None)
 
         def call(function: Any, args: Any, kwargs: Any = None) -> Any:
             self.last = self._user_place(sys._getframe(1)) or self.last  # pyright: ignore[reportPrivateUsage]
             number = self._number()
             with torch.overrides._pop_mode_temporarily(), traceback.annotate({TAG: number}):
-                found = compiled(function, args, kwargs)  # type: ignore[misc]
+                found = compiled(function, args, kwargs)
             for k, value in enumerate(torch.utils._pytree.tree_leaves(found)):
                 if isinstance(value, torch.Tensor):
                     self._results[id(value)] = value, Result(number, k)
