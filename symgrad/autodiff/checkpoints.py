@@ -18,7 +18,7 @@ from symgrad.ir.body import bound_symbol, carry_values
 from symgrad.ir.graph import Node, as_node, size_leaf
 from symgrad.ir.notation.recurrences import sliced_rows
 from symgrad.ir.sizes import Size, size_ceildiv, size_product, size_sum
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import readers, substitute, topological
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import expand, full, shaped, slice_rows
@@ -97,14 +97,14 @@ class _Segments:
         self.left = size_sum([self.length, size_product([-1, self.done])])
         self.outputs_before = self._without_first_rows(outputs)
         self.order = topological(self.outputs_before)
-        self.depends = _readers([node], self.order)
+        self.depends = readers(self.order, [node])
         self.height = node.params[2].height + 1
         self.table: dict[Node, Node] = {}
 
     def _without_first_rows(self, outputs: Sequence[Node]) -> list[Node]:
         """Return a program in which sums over all positions are sums over the steps and the first values."""
         order = topological(outputs)
-        depends = _readers([self.node], order)
+        depends = readers(order, [self.node])
         table: dict[Node, Node] = {}
         for total in [n for n in order if n.op is einsum and n in depends and not summand(n, self.length)]:
             stack = summand(total, size_sum([self.length, 1]))
@@ -122,7 +122,7 @@ class _Segments:
         if len(ways) > 1:
             return None
         back = StepArrays(ways[0]) if ways else None
-        behind = _readers(ways, self.order)
+        behind = readers(self.order, ways)
         totals = [n for n in self.order if n in self.depends and n.op is einsum and summand(n, self.length)]
         if self._needs_less_memory([*ways, self.node], totals):
             return None
@@ -294,15 +294,6 @@ def _values(
     if length == 0:
         return [expand(s, [0]) for s in first]
     return carry_values(recurrence(*first, *rows, *operands, params=(length, of.reverse, of.body)))
-
-
-def _readers(nodes: Sequence[Node], order: Sequence[Node]) -> set[Node]:
-    """Return all nodes of a program that depend on some nodes."""
-    found = set(nodes)
-    for node in order:
-        if any(a in found for a in node.args):
-            found.add(node)
-    return found
 
 
 class _ReadsAllError(Exception):

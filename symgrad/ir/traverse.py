@@ -263,6 +263,15 @@ def symbols_of(outputs: Iterable[Node], order: Iterable[Node] | None = None) -> 
     return list(found.values())
 
 
+def readers(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
+    """Return the sources and the nodes that read one, directly or through others; arguments come first in order."""
+    found = set(sources)
+    for node in order:
+        if any(a in found for a in node.args):
+            found.add(node)
+    return found
+
+
 def uses(outputs: list[Node], *, until: Collection[Node] = ()) -> dict[Node, int]:
     """Return for each node that is reachable (as in `topological`) the number of its uses as argument or output."""
     count: dict[Node, int] = dict.fromkeys(topological(outputs, until=until), 0)

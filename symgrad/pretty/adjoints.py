@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.lags import loop_of
+from symgrad.ir.notation.recurrences import has_recurrences
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
-from symgrad.pretty.forms.step_sources import StepSources, is_over_recurrences
+from symgrad.pretty.forms.step_sources import StepSources
 from symgrad.pretty.let_bindings import share
 from symgrad.pretty.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
 from symgrad.pretty.named_formulas import NamedFormulas
@@ -101,7 +102,7 @@ def adjoint_lines(
         bodies[top], built[top] = bar, raw
         if not in_loop:
             of[top] = name.name
-        notes[top] = () if is_over_recurrences(bar) else tuple(domains.gained(raw, [bar]))
+        notes[top] = () if has_recurrences([bar]) else tuple(domains.gained(raw, [bar]))
         return top if bar.op is add or forms.length(bar) > len(title) else bar
 
     lines.pulled_by(y, wrt, define)
@@ -163,7 +164,7 @@ def _inlined(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node
     whole: dict[Node, Node] = {}
     for top, body in bodies.items():
         whole[top] = substitute([body], whole)[0]
-        if is_over_recurrences(whole[top]) or forms.length(whole[top]) > GRADIENT_CHARACTERS:
+        if has_recurrences([whole[top]]) or forms.length(whole[top]) > GRADIENT_CHARACTERS:
             whole[top] = top  # none of the lines that read it is short
     found = {top: forms.best([whole[top]]) for top in tops if whole[top] is not top}
     return {

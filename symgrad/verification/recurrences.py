@@ -18,11 +18,6 @@ from symgrad.verification.decide import equal as statement
 from symgrad.verification.verdict import Verdict
 
 
-def has_recurrences(nodes: Sequence[Node]) -> bool:
-    """Tell whether formulas contain recurrences."""
-    return any(map(is_recurrence, topological(nodes)))
-
-
 def decide_recurrences(
     a: Node, b: Node, seconds: float, sizes: Mapping[str, Size] | None = None, wrt: Node | None = None
 ) -> Verdict:

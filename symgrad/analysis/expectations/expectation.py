@@ -15,11 +15,10 @@ from symgrad.analysis.expectations.families.table import parameters_of
 from symgrad.analysis.expectations.moment import Estimate, Further, Moment
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
 from symgrad.analysis.expectations.numeric.sampling import sampled
-from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.sample_points import value_at
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
-from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
+from symgrad.ir.traverse import fold, formulas_of, readers, substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full

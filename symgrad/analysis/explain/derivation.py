@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.analysis.explain.by_hand import RuleLine, rule_lines
 from symgrad.analysis.explain.forms import GradientForms
-from symgrad.analysis.explain.naming import Naming, join_texts, naming_of, rule_of
+from symgrad.analysis.explain.naming import Naming, naming_of, rule_of
 from symgrad.analysis.explain.noise.jumps import MovedJump, moved_jumps
 from symgrad.analysis.explain.noise.lines import NoiseLines, noise_lines
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
@@ -33,6 +33,7 @@ from symgrad.support.errors import (
     name_one,
 )
 from symgrad.support.source import Place
+from symgrad.support.texts import join_texts
 
 
 @dataclass(frozen=True, slots=True)

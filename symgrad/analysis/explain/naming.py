@@ -240,12 +240,3 @@ def rule_of(node: Node) -> str:
             return "einsum"
         case form:
             return form
-
-
-def join_texts(texts: Sequence[str], most: int = 3) -> str:
-    """Join texts into a phrase: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
-    if len(texts) > most:
-        texts = [*texts[:most], f"{len(texts) - most} more"]
-    if len(texts) <= 1:
-        return "".join(texts)
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -15,7 +15,6 @@ from itertools import count
 import numpy as np
 
 from symgrad.analysis.explain.factors import ComponentGradient, Joined, factors_of, join_of, longest_chain
-from symgrad.analysis.explain.naming import join_texts
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node
@@ -25,6 +24,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import SymgradError
+from symgrad.support.texts import join_texts
 
 _LETTERS = "ijklmnpqrstuvwxyz"
 _WIDTH = 100

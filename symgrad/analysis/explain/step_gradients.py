@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.analysis.explain.naming import Naming, join_texts
+from symgrad.analysis.explain.naming import Naming
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.notation.recurrence_definitions import recurrence_definitions
 from symgrad.ir.notation.recurrence_names import NamedStep
-from symgrad.ir.notation.recurrences import letter_for
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.pretty.forms.step_sources import passes
+from symgrad.support.texts import join_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,8 @@ def step_cuts(y: Node, naming: Naming, listing: Listing | None) -> Iterator[Step
     found = recurrence_definitions(
         [y], naming.names, listing.steps if listing is not None else {}, naming.numbers
     )
-    letter = letter_for(found.called.taken)
-    for node, carries in found.carries.items():
-        name = next(c.name for c in carries if not c.back)
-        step = found.called.step_of(name, expression_text, letter)
-        if step is not None:
-            yield from _cuts(step, letter, bool(node.params[1]), naming)
+    for node, step in found.steps():
+        yield from _cuts(step, found.letter, bool(node.params[1]), naming)
 
 
 def _cuts(step: NamedStep, letter: str, back: bool, naming: Naming) -> Iterator[StepCut]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from symgrad.analysis.explain.naming import Naming, join_texts
-from symgrad.analysis.explain.noise.dependence import blocking_stops, readers
+from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.explain.noise.dependence import blocking_stops
 from symgrad.autodiff.trace import BackwardTrace, ZeroReason
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import readers, topological
+from symgrad.support.texts import join_texts
 
 
 def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:

@@ -27,6 +27,7 @@ from symgrad.api.handles.inputs import number_texts
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import spellings_of
+from symgrad.ir.notation.recurrences import has_recurrences
 from symgrad.ir.size_substitution import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
@@ -110,7 +111,7 @@ def _compared(
     from symgrad.verification.diagnosis import Diagnoses, Diagnosis
     from symgrad.verification.gradients.value_and_gradient import decide_both, moved_inputs
     from symgrad.verification.opaque_ops import decide_by_numbers
-    from symgrad.verification.recurrences import decide_recurrences, has_recurrences
+    from symgrad.verification.recurrences import decide_recurrences
 
     found = sides_of(a, b)
     if not isinstance(found, tuple):
@@ -273,7 +274,7 @@ def _decide_claim(
 ) -> Verdict:
     from symgrad.verification.decide import decide, derivative_is
     from symgrad.verification.opaque_ops import decide_by_numbers
-    from symgrad.verification.recurrences import decide_recurrences, has_recurrences
+    from symgrad.verification.recurrences import decide_recurrences
     from symgrad.verification.reporting.index_range_hint import with_declared_labels
 
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]

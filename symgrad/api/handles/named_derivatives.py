@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from symgrad.api.handles.base import Handle
 from symgrad.api.handles.inputs import listings_of, number_texts
 from symgrad.ir.graph import Node
-from symgrad.ir.notation.recurrences import is_recurrence
-from symgrad.ir.traverse import topological
+from symgrad.ir.notation.recurrences import has_recurrences
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     parts = {node: part for _, e in slopes for node, part in e.parts.items()}
     found = name_derivatives(listings[0], [slope for slope, _ in slopes], parts)
     # Without the names of the program, values of its recurrences have no names.
-    if found is None or not found.lines or any(is_recurrence(n) for n in topological(found.meaning)):
+    if found is None or not found.lines or has_recurrences(found.meaning):
         return found
     return None if len(found) > sum(len(expanded_text(e)) for _, e in slopes) else found
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from symgrad.analysis.explain.naming import Naming, join_texts, naming_of
+from symgrad.analysis.explain.naming import Naming, naming_of
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
 from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
 from symgrad.api.claims.verify import validate_seconds
@@ -24,6 +24,7 @@ from symgrad.report.report import Reported
 from symgrad.support.errors import DomainError, UsageError
 from symgrad.support.progress import reports_progress
 from symgrad.support.source import Place
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 _WIDTH = 200  # most characters of a line

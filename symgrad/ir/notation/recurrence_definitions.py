@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from symgrad.ir.body import Body, carry_values
@@ -10,7 +10,7 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.lags import lags_in_text
 from symgrad.ir.notation.literals import ATOM, Part
 from symgrad.ir.notation.printer import ONE_LINE, expression_text, parts_named, short_text
-from symgrad.ir.notation.recurrence_names import RecurrenceNames, name_recurrences
+from symgrad.ir.notation.recurrence_names import NamedStep, RecurrenceNames, name_recurrences
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
@@ -31,12 +31,22 @@ class RecurrenceDefinitions(NamedTuple):
         lines: the lines of each recurrence, in evaluation order.
         carries: the names of the carries of each recurrence.
         called: the names in use.
+        letter: the name of the position.
     """
 
     names: dict[Node, str]
     lines: dict[Node, list[str]]
     carries: dict[Node, list[CarryName]]
     called: RecurrenceNames
+    letter: str
+
+    def steps(self) -> Iterator[tuple[Node, NamedStep]]:
+        """Yield each recurrence whose steps can be named, with its step over the names of its values."""
+        for node, carries in self.carries.items():
+            name = next(c.name for c in carries if not c.back)
+            step = self.called.step_of(name, expression_text, self.letter)
+            if step is not None:
+                yield node, step
 
 
 def recurrence_definitions(
@@ -64,7 +74,7 @@ def recurrence_definitions(
     """
     order = topological(roots)
     if not any(map(is_recurrence, order)):
-        return RecurrenceDefinitions({}, {}, {}, RecurrenceNames(set()))
+        return RecurrenceDefinitions({}, {}, {}, RecurrenceNames(set()), "")
     own = {n: name for n, name in names.items() if name.isidentifier()}
     read = [n.name for n in order if n.op is SYMBOL]
     taken = {*read, *names.values(), *names_of(*(n.shape for n in order))}
@@ -93,7 +103,7 @@ def recurrence_definitions(
             lambda nodes: parts_named(nodes, texts, {letter, *taken}, formulas),
             letter,
         )
-    return RecurrenceDefinitions({**loops.names, **rows}, lines, loops.lines, called)
+    return RecurrenceDefinitions({**loops.names, **rows}, lines, loops.lines, called, letter)
 
 
 def named_parts(

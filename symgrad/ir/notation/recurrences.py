@@ -29,6 +29,11 @@ def is_recurrence(node: Node) -> bool:
     return node.op.name == RECURRENCE
 
 
+def has_recurrences(nodes: Sequence[Node]) -> bool:
+    """Tell whether formulas contain recurrences."""
+    return any(map(is_recurrence, topological(nodes)))
+
+
 def recurrence_of(node: Node) -> tuple[Node, int] | None:
     """Return the recurrence of whose carries a node is one, and its number; None for other nodes."""
     if node.op.name == "part" and is_recurrence(node.args[0]):

@@ -11,9 +11,10 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import is_recurrence, letter_for, recurrence_of
+from symgrad.ir.notation.recurrences import letter_for, recurrence_of
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
+from symgrad.support.texts import join_texts
 
 
 class StepSources:
@@ -61,10 +62,10 @@ class StepSources:
             )
             place = f"{bar.name}{before.name.removeprefix(name)}"
             if readers:
-                yield f"{place} comes from {_joined(readers)}"
+                yield f"{place} comes from {join_texts(readers, len(readers))}"
             if apart and outside:
-                own = f"{bar.name}{now.removeprefix(name)}"
-                yield f"{own} comes from later steps; the term from {_joined(outside)} stands beside it"
+                own, lines = f"{bar.name}{now.removeprefix(name)}", join_texts(outside, len(outside))
+                yield f"{own} comes from later steps; the term from {lines} stands beside it"
 
     def _readers_outside(self, name: str) -> list[str]:
         """Return the lines that read the values of a name, but are no steps."""
@@ -83,12 +84,3 @@ def passes(formula: Node, value: Node) -> bool:
     if formula.dtype != "real":
         return False
     return pull_back([formula], [full(as_node(1), formula.shape)], [value]).nothing[0] is None
-
-
-def is_over_recurrences(node: Node) -> bool:
-    """Tell whether a formula contains a recurrence."""
-    return any(is_recurrence(n) for n in topological([node]))
-
-
-def _joined(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -17,6 +17,7 @@ from symgrad.printing.frameworks.own_functions import HELPERS, NEEDS
 from symgrad.printing.frameworks.scans import write_recurrence
 from symgrad.printing.frameworks.table import FRAMEWORK, spelling
 from symgrad.printing.limits import SOURCE_CHARACTERS
+from symgrad.printing.numpy.loops import carry_text
 from symgrad.printing.numpy.sizes import size_source
 from symgrad.printing.python_text import HELPER, INFIX, TemplateArgument, infix, template_of, within
 
@@ -275,12 +276,9 @@ class FunctionBody:
             if node.dtype != "real":
                 return self.texts[args[0]]
             return self._format(self.known.stop, args[0]), ATOM
-        if is_recurrence(node):
-            self.carries[node] = write_recurrence(node, self)
-            return self.carries[node][0], ATOM
-        if op.name == "part" and args[0] in self.carries:
-            number: int = node.params[0]
-            return self.carries[args[0]][number], ATOM
+        carry = carry_text(node, self.carries, lambda n: write_recurrence(n, self))
+        if carry is not None:
+            return carry, ATOM
         if op.name in ARRAYS:
             found = ARRAYS[op.name](node, self)
             return (found, ATOM) if isinstance(found, str) else found

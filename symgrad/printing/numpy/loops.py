@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from symgrad.ir.body import Body, carry_values, divide
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.literals import ATOM
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.traverse import topological, uses
 
@@ -46,6 +47,23 @@ class LoopContext(Protocol):
     def write_all(self, nodes: Sequence[Node]) -> None:
         """Write nodes and their arguments."""
         ...
+
+
+def carry_text(node: Node, carries: dict[Node, list[str]], write: Callable[[Node], list[str]]) -> str | None:
+    """Return the name of all values of a carry; None for nodes that are no such values.
+
+    Args:
+        node: the node; a recurrence is written, and stands for its first carry.
+        carries: the names of the carries of the recurrences that are written; new ones are added.
+        write: a function that writes a recurrence, and returns the names of its carries.
+    """
+    if is_recurrence(node):
+        carries[node] = write(node)
+        return carries[node][0]
+    if node.op.name != "part" or node.args[0] not in carries:
+        return None
+    number: int = node.params[0]
+    return carries[node.args[0]][number]
 
 
 def write_recurrence(node: Node, writer: LoopContext) -> list[str]:

@@ -20,7 +20,6 @@ from symgrad.ir.body import bodies_in
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
 from symgrad.ir.notation.literals import ATOM, NEG
 from symgrad.ir.notation.printer import ONE_LINE, str_text
-from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.op import Builder
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
@@ -31,7 +30,7 @@ from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.printing.limits import NUMPY_CHARACTERS
 from symgrad.printing.numpy.array_source import ARRAY_SOURCES, is_view
 from symgrad.printing.numpy.helpers import ARRAY_HELPERS, HELPERS
-from symgrad.printing.numpy.loops import write_recurrence
+from symgrad.printing.numpy.loops import carry_text, write_recurrence
 from symgrad.printing.numpy.sizes import functions_in, size_source
 from symgrad.printing.python_text import HELPER, TemplateArgument, infix, parameters, template_of, within
 from symgrad.support.errors import UnsupportedError, UsageError
@@ -302,12 +301,9 @@ class SourceWriter:
             return f"np.float64({value!r})", ATOM
         if op is SIZE:
             return self.numbers.get(node.params[0], self.sizes[node.params[0]]), ATOM
-        if is_recurrence(node):
-            self.carries[node] = write_recurrence(node, self)
-            return self.carries[node][0], ATOM
-        if op.name == "part" and args[0] in self.carries:
-            number: int = node.params[0]
-            return self.carries[args[0]][number], ATOM
+        carry = carry_text(node, self.carries, lambda n: write_recurrence(n, self))
+        if carry is not None:
+            return carry, ATOM
         if op.name in ARRAY_SOURCES:
             source = ARRAY_SOURCES[op.name](node, self)
             self.help(source.helpers)

@@ -10,7 +10,7 @@ from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import CarryName, is_recurrence, letter_for
+from symgrad.ir.notation.recurrences import CarryName, has_recurrences, letter_for
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -88,7 +88,7 @@ def row_groups(
         for name, (of, by) in found.slopes.items()
     }
     slopes |= {name: (text, ATOM) for name, text in names.items()}
-    if any(map(is_recurrence, topological(formulas))):  # t_{1} looks like an entry of parts t_{1, t} of steps
+    if has_recurrences(formulas):  # t_{1} looks like an entry of parts t_{1, t} of steps
         free = next(c for c in "uwpqd" if not any(n.startswith(c) for n in beside))
         parts = [name for name, _ in found.lines if _PART.fullmatch(name.name)]
         slopes |= {name: (f"{free}_{{{name.name[1:]}}}", ATOM) for name in parts}

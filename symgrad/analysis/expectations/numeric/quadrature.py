@@ -16,9 +16,8 @@ import numpy as np
 
 from symgrad.analysis.expectations.assumptions import Undecided
 from symgrad.analysis.expectations.families.table import parameters_of, values_of
-from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.ir.graph import OPS, Node, as_node, constant, symbol
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import readers, substitute, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.contraction import contract

@@ -74,15 +74,6 @@ class Paths:
         return tuple(path)
 
 
-def readers(order: Iterable[Node], sources: Iterable[Node]) -> set[Node]:
-    """Return the sources and the nodes that read one, directly or through others; arguments come first in order."""
-    found = set(sources)
-    for node in order:
-        if any(a in found for a in node.args):
-            found.add(node)
-    return found
-
-
 def blocking_stops(output: Node, source: Node) -> tuple[bool, list[Node]]:
     """Return whether a path from the source to the output avoids all stops, and the outermost stops around it."""
     order = topological([output])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symgrad.analysis.explain.limits import CURE_EQUATIONS, CURE_PLACES, CURES_TOLD
-from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
+from symgrad.analysis.explain.naming import Naming, rule_of
 from symgrad.analysis.explain.noise.dependence import Dependence
 from symgrad.analysis.explain.noise.sample_points import domain_of, place_in
 from symgrad.autodiff.trace import BackwardTrace
@@ -17,6 +17,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Distribution
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import mean
+from symgrad.support.texts import join_texts
 
 
 @dataclass(frozen=True, slots=True)

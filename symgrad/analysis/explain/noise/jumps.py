@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
-from symgrad.analysis.explain.naming import Naming, join_texts
+from symgrad.analysis.explain.naming import Naming
 from symgrad.analysis.explain.noise.dependence import Dependence
 from symgrad.analysis.explain.noise.sample_points import as_floats, value_at
 from symgrad.analysis.explain.noise.solving import change_of, tie_of
@@ -30,6 +30,7 @@ from symgrad.rewrite.facts.point_masses import tied
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place
+from symgrad.support.texts import join_texts
 
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
 """Comparisons, each with 1 if it holds where the left side is smaller, otherwise -1."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from symgrad.analysis.explain.naming import Naming, join_texts
+from symgrad.analysis.explain.naming import Naming
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.notation.recurrence_definitions import recurrence_definitions
-from symgrad.ir.notation.recurrences import letter_for
 from symgrad.ir.traverse import topological
 from symgrad.pretty.adjoints import Adjoint
+from symgrad.support.texts import join_texts
 
 _ROWS = frozenset(("gather", "slice", "reshape"))
 
@@ -69,12 +69,7 @@ def _steps(
     y: Node, source: Node, naming: Naming, listing: Listing
 ) -> Iterator[tuple[str, tuple[str, ...], str]]:
     found = recurrence_definitions([y], naming.names, listing.steps, naming.numbers)
-    letter = letter_for(found.called.taken)
-    for carries in found.carries.values():
-        name = next(c.name for c in carries if not c.back)
-        step = found.called.step_of(name, expression_text, letter)
-        if step is None:
-            continue
+    for _, step in found.steps():
         for left, formula in step.lines.items():
             reads = tuple(dict.fromkeys(_reads([formula], {source.name})))
             if reads:

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.limits import STRADDLE_POINTS
-from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.sample_points import domain_of
 from symgrad.checker.balls.programs import infer_sizes
 from symgrad.checker.program.steps import resolve_ends
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import readers
 from symgrad.verification.points.decision_boundaries import aimed
 from symgrad.verification.statement import program_of
 

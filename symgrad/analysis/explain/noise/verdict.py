@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from symgrad.analysis.explain.limits import PROVABLE_EQUATIONS, SIMPLIFIED_EQUATIONS
-from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
+from symgrad.analysis.explain.naming import Naming, rule_of
 from symgrad.analysis.explain.noise.cancellation import TwoDraws, compare_draws
 from symgrad.analysis.explain.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.analysis.explain.noise.downstream import CleanValue, clean_values
@@ -29,6 +29,7 @@ from symgrad.ops.array.layout import is_zero
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.source import Place
+from symgrad.support.texts import join_texts
 
 
 class GradientValues(Protocol):

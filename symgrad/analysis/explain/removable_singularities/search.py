@@ -16,7 +16,6 @@ import numpy as np
 
 from symgrad.analysis.explain.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.analysis.explain.naming import Naming
-from symgrad.analysis.explain.noise.dependence import readers
 from symgrad.analysis.explain.noise.sample_points import as_floats
 from symgrad.analysis.explain.removable_singularities.near_point import PointNeighbourhood, as_fraction
 from symgrad.analysis.explain.removable_singularities.points import (
@@ -41,7 +40,7 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import str_text
-from symgrad.ir.traverse import substitute, symbols_of, topological, uses
+from symgrad.ir.traverse import readers, substitute, symbols_of, topological, uses
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.pretty.forms.factor_out import factors_of, terms_of
 from symgrad.rewrite.pipeline import canonical

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.autodiff.vjp import pull_back
@@ -14,6 +13,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full, is_zero
 from symgrad.ops.control import with_slope
 from symgrad.rewrite.pipeline import canonical
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 _SECONDS = 1.0

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.analysis.stop_gradient.edges import Edges
@@ -17,6 +16,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 _CHOICES = 60  # number of clips and choices that are examined

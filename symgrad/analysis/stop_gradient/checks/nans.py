@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.explain.naming import join_texts, rule_of
+from symgrad.analysis.explain.naming import rule_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, negated
 from symgrad.analysis.stop_gradient.checks.naive import BackwardStep, NaiveBackward, backward, steps_of
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text, real_variables
@@ -21,6 +21,7 @@ from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.layout import expand, full
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 _SECONDS = 2.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import as_node
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import total
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 

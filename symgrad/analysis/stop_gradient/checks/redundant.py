@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.checks.dead import dead_stops, stops_in, untouched
 from symgrad.analysis.stop_gradient.edges import Edges
@@ -20,6 +19,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import without_stops
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict, derivatives_text
 
 _SECONDS = 2.0  # seconds for a proof that a stop_gradient changes nothing

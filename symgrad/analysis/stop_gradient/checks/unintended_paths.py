@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symgrad.analysis.explain.derivation import noise_in
-from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.edges import Edges
@@ -18,6 +17,7 @@ from symgrad.ops.control import straight_through
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 _LARGE = 400  # number of equations above which kinks are not searched for noise

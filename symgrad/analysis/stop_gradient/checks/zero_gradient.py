@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from symgrad.analysis.explain.naming import join_texts, rule_of
+from symgrad.analysis.explain.naming import rule_of
 from symgrad.analysis.explain.zero_reason import ends_of, why_nothing
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting
 from symgrad.analysis.stop_gradient.repairs import led_to, passed_on
@@ -16,6 +16,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ops.array.layout import is_zero
 from symgrad.ops.control import straight_through
 from symgrad.rewrite.pipeline import canonical
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 _REPAIRED = 8  # number of findings of a check that get a repaired program

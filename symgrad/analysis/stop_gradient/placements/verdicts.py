@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
+from symgrad.analysis.explain.naming import Naming, rule_of
 from symgrad.analysis.explain.noise.dependence import Paths
 from symgrad.analysis.explain.noise.verdict import ResidualUse
 from symgrad.analysis.stop_gradient.placements.impossible import Refusal
@@ -14,6 +14,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
 from symgrad.rewrite.pipeline import canonical
+from symgrad.support.texts import join_texts
 from symgrad.verification.decide import decide, equal
 from symgrad.verification.verdict import Verdict
 

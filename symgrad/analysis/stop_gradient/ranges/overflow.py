@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.explain.naming import join_texts
 from symgrad.analysis.explain.noise.evidence import decimals
 from symgrad.analysis.explain.noise.sample_points import entries
 from symgrad.analysis.stop_gradient.checks.context import LintQuery, Sighting, is_close
@@ -27,6 +26,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes
 from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.pipeline import canonical, stable
+from symgrad.support.texts import join_texts
 from symgrad.verification.verdict import Verdict
 
 _AROUND = 3  # how many equations above an overflow get other forms
