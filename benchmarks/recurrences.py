@@ -161,6 +161,7 @@ def _jax_lstm(wrap: Any, given: Mapping[str, Any], _: int) -> Any:
     )
 
 
+_TAPE = 86  # the largest number of values that a loop in C keeps of a step
 _LSTM = """
 x : real[{T}, {n}]; W, U : real[{4n}, {n}]; b : real[{4n}]
 h[0] = zeros({n}); c[0] = zeros({n})
@@ -242,7 +243,7 @@ WORKLOADS: Mapping[str, Workload] = {
         (0.7, 1.0),
     ),
     "hidden Markov model of 32 states": Workload(
-        _FORWARD, ("A", "p0"), 10_000, 32, _stochastic, _jax_forward, None, (0.7, 1.0)
+        _FORWARD, ("A", "p0"), 10_000, 32, _stochastic, _jax_forward, "forward", (0.7, 1.0)
     ),
     "Kalman filter of 6 states": Workload(
         _FILTER,
@@ -257,7 +258,7 @@ WORKLOADS: Mapping[str, Workload] = {
             "c": rng.normal(size=n),
         },
         _jax_filter,
-        None,
+        "filter",
         (0.7, 1.0),
     ),
     "LSTM of 1,024 units": Workload(
@@ -293,17 +294,25 @@ def by_c(library: Any, workload: Workload, given: Mapping[str, Any], steps: int)
     """Return value and gradient by the loops in C."""
     function = getattr(library, str(workload.by_c))
     function.restype = ctypes.c_double
-    numbers = np.array([given[name] for name in workload.wrt])
-    arrays = [np.ascontiguousarray(given[name]) for name in given if name not in workload.wrt]
-    grad, tape = np.zeros(len(numbers)), np.zeros(2 * steps)
+    wrt = {name: np.asarray(given[name]) for name in workload.wrt}
+    numbers = np.array([x for x in wrt.values() if x.ndim == 0])
+    arrays = [np.ascontiguousarray(x) for x in given.values() if np.ndim(x)]
+    sums, grads = np.zeros(len(numbers)), [np.zeros(x.shape) for x in wrt.values() if x.ndim]
+    tape = np.empty(_TAPE * (steps + 1))
+    scalars: Any = ([numbers], [sums]) if len(numbers) else ([], [])
     # Such a pointer keeps its array.
-    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (numbers, *arrays, grad, tape)]
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*scalars[0], *arrays, *scalars[1], *grads, tape)]
     first = [ctypes.c_long(steps)]
     if workload.by_c == "oscillators":
         first.append(ctypes.c_long(len(arrays[0])))
     if workload.by_c == "oscillator":
         pointers.insert(1, ctypes.c_double(2.0))  # pyright: ignore[reportArgumentType]
-    return lambda: (function(*first, *pointers), *grad)
+
+    def call() -> Any:
+        value, left, right = function(*first, *pointers), iter(sums), iter(grads)
+        return value, *(next(right if x.ndim else left) for x in wrt.values())
+
+    return call
 
 
 def by_jax(
@@ -336,7 +345,7 @@ def _measure(quick: bool) -> None:
     library = _library()
     for name, workload in WORKLOADS.items():
         steps = 10 if quick else workload.steps
-        width = min(workload.width, 8) if quick else workload.width
+        width = min(workload.width, 8) if quick and workload.by_c is None else workload.width
         text = workload.text.replace("{T}", str(steps)).replace("{n}", str(width))
         for k in (2, 3, 4):
             text = text.replace(f"{{{k}n}}", str(k * width))

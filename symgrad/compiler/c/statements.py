@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 
+from symgrad.compiler.llvm.engine.libm import c_name
 from symgrad.compiler.llvm.text.instructions import Instruction, Splat, eliminate_dead_code
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode, member_types, unwrap_single_lane
 from symgrad.support.errors import InternalError
@@ -199,8 +200,8 @@ class Statements:
         called, arguments = code.how, self._operands(line)
         if called.startswith("llvm."):
             function = called.split(".")[1] + ("f" if unwrap_single_lane(code.kind) == "float" else "")
-        elif called.startswith("lanes."):
-            function = called.removeprefix("lanes.")
+        elif (in_c := c_name(called)) is not None:
+            function = in_c
         else:
             function = self._functions[called]
             arguments += ["careful", "rare"] if self._flagged else []

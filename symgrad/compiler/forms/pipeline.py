@@ -14,6 +14,7 @@ from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine, 
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.redifferentiation import rederivable, rederived
 from symgrad.compiler.forms.residuals import residuals, shareable
+from symgrad.compiler.forms.step_sums import with_step_sums
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import all_pointwise, is_elementwise, substitute, topological
@@ -27,7 +28,12 @@ _CANONICAL_UP_TO = 400
 
 @gc_paused()
 def arrange(
-    outputs: Sequence[Output], *, fast: bool = False, low: bool = False, dtype: str = "float64"
+    outputs: Sequence[Output],
+    *,
+    fast: bool = False,
+    low: bool = False,
+    dtype: str = "float64",
+    native: bool = False,
 ) -> Arrangement:
     """Return the nodes to compile.
 
@@ -36,6 +42,7 @@ def arrange(
         fast: whether the user's expressions may change form too, if that makes the whole kernel cheaper.
         low: whether more than a few hundred equations of derivatives stay as the chain rule gives them.
         dtype: the type of floats in which they are computed: float64 or float32.
+        native: whether loops are native code, in which the steps of a recurrence also add to sums.
 
     Example:
         >>> from symgrad.autodiff.vjp import pull_back
@@ -53,7 +60,7 @@ def arrange(
     own = [o.node for o in outputs if not o.derived and not o.parts]
     derived = [o for output in outputs for o in (output, *output.parts) if o.derived]
     primal = topological([*own, *(n for o in derived for n in o.origins)])
-    forms = _by_node(derived, derivative_forms(derived, own, primal, low=low, dtype=dtype))
+    forms = _by_node(derived, derivative_forms(derived, own, primal, low=low, dtype=dtype, native=native))
     nodes = _delivered(outputs, forms)
     if not fast:
         return Arrangement(nodes, frozenset(topological(list(forms.values()))).difference(primal))
@@ -74,6 +81,7 @@ def derivative_forms(
     *,
     low: bool = False,
     dtype: str = "float64",
+    native: bool = False,
 ) -> Sequence[Node]:
     """Return the forms in which a kernel computes derivatives; comments give the reason for the order of the passes.
 
@@ -84,6 +92,7 @@ def derivative_forms(
             as they are.
         low: whether more than a few hundred equations stay as the chain rule gives them.
         dtype: the type of floats in which they are computed.
+        native: whether loops are native code.
     """
     from symgrad.rewrite.pipeline import (
         canonical,
@@ -91,9 +100,12 @@ def derivative_forms(
         stable,
     )  # for start-up time: values as written need no rules
 
+    if not outputs:
+        return []
     derived = [o.node for o in outputs]
-    if not derived:
-        return derived
+    if native:
+        # What is added in the steps is part of the steps, whose formulas no pass below changes.
+        derived = with_step_sums(derived, primal)
     order = topological(derived)
     size, elementwise = len(order), all_pointwise(order)
     # It is easier to keep digits than to recover them: derivatives of a formula's stable form keep them.

@@ -60,10 +60,11 @@ class ArrayKernel(ArrayCalls, Kernel):
     def plan(self, *, rolled: bool = True) -> Schedule | None:
         if not isinstance(self._code, EntryCode):
             return None
+        from symgrad.compiler.lowering.entries.order import schedule_entries
         from symgrad.compiler.lowering.entries.program import scalar_program  # most kernels are never written
 
         found = scalar_program(self.outputs, self.symbols, self.fusable)
-        return None if found is None else found.plan(fast=self.fast, rolled=rolled)
+        return None if found is None else schedule_entries(found, fast=self.fast, rolled=rolled)
 
     @property
     def way(self) -> str:

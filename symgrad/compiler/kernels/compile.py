@@ -290,9 +290,10 @@ def _entry_kernel(
     from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as below
     from symgrad.compiler.llvm.arrays.cached_code import serialize_program
     from symgrad.compiler.llvm.entries.entry_code import EntryCode
+    from symgrad.compiler.lowering.entries.order import schedule_entries
 
     arrays = tuple(dict.fromkeys(n.shape for n in (*inputs, *topological(outputs))))
-    plan = found.plan(fast=options.fast)
+    plan = schedule_entries(found, fast=options.fast)
 
     def cache(code: bytes) -> None:
         if keep is not None:
@@ -325,7 +326,9 @@ def _cached_entry_kernel(
         found = _scalars(outputs, inputs, fusable)
         if found is None:
             raise InternalError("the code of a program of small arrays is that of a large one")
-        return found.plan(fast=options.fast)
+        from symgrad.compiler.lowering.entries.order import schedule_entries
+
+        return schedule_entries(found, fast=options.fast)
 
     code = EntryCode(ElementwiseCode.of(code, real, plan), inputs, outputs, arrays)
     return ArrayKernel(code, outputs, inputs, real, options, _indices_of(real, options), fusable=fusable)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from symgrad.compiler.c.arrays.facts import FunctionFacts
 from symgrad.compiler.c.arrays.instructions import ReadFunction, ReadOp, is_integer
 from symgrad.compiler.c.statements import SIGNS, compared, number, structure
+from symgrad.compiler.llvm.engine.libm import c_name
 from symgrad.compiler.llvm.text.opcodes import member_types
 from symgrad.support.errors import InternalError
 
@@ -277,7 +278,7 @@ class CInstructions:
             self._intrinsic(op, called.split(".")[1:], depth)
             return
         own = self._known.functions
-        name = called.removeprefix("lanes.") if called.startswith("lanes.") else own[called]
+        name = c_name(called) or own[called]
         call = f"{name}({', '.join(map(self._stored, op.operands, op.kinds))})"
         if op.kind == "void":
             self._say(depth, f"{call};")

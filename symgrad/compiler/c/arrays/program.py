@@ -36,6 +36,7 @@ from symgrad.compiler.c.common import (
 from symgrad.compiler.c.statements import C99, code_of
 from symgrad.compiler.llvm.arrays.array_code import array_module
 from symgrad.compiler.llvm.arrays.symbol_names import NEGATIVE, RUN, SCRATCH, TOO_LARGE
+from symgrad.compiler.llvm.engine.libm import c_name
 from symgrad.compiler.llvm.engine.target import Target
 from symgrad.compiler.llvm.text.instructions import Instruction, flatten_lines
 from symgrad.compiler.llvm.text.module import Function, Module
@@ -163,7 +164,7 @@ def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[
         return name.startswith("product.") or name in FACTORS_IN_C
 
     def is_c(name: str) -> bool:
-        return not is_library(name) and (name.startswith("lanes.") or name not in own)
+        return not is_library(name) and (c_name(name) is not None or name not in own)
 
     def calls_of(name: str) -> list[str]:
         if is_library(name) or is_c(name):
@@ -179,7 +180,7 @@ def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[
     order = postorder((SCRATCH, RUN), calls_of)
     maths = [name for name in order if name.startswith("maths.")]
     library = {name for f in order if is_library(f) for name in (f, *CALLED_BY_FACTORS.get(f, ()))}
-    others = {name.removeprefix("lanes.") for name in order if is_c(name)}
+    others = {c_name(name) or name for name in order if is_c(name)}
     return {name: codes[name] for name in order if name in codes}, maths, library, others
 
 

@@ -27,9 +27,9 @@ from symgrad.compiler.llvm.text.instructions import Instruction, Line
 from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 from symgrad.compiler.llvm.text.types import FloatType
-from symgrad.compiler.lowering.arrays.nests import Nest
+from symgrad.compiler.lowering.arrays.nests import LibraryCall, Nest
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns
-from symgrad.compiler.lowering.arrays.plan import Plan, is_loop, plan_arrays
+from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
 from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, names_of, parts_of, size_product, unsure_lengths
@@ -155,6 +155,7 @@ def _module(
     written: list[Item] = []
     products: set[tuple[bool, bool]] = set()
     factors: set[str] = set()
+    widths = {width}
     asks = False
     plans = list(plan.nested())
     prefix = {id(part): f"body.{k}." if k else "" for k, part in enumerate(plans)}
@@ -162,15 +163,17 @@ def _module(
         turns = {step: t for t in part.turns for step in t.steps}
         for i, step in enumerate(steps("llvm", "writing loops", part.steps)):
             name = f"{prefix[id(part)]}step.{i}"
-            fn = StepWriter(name, names, real, width, declarations, turn=step in turns, standalone=standalone)
+            lanes = 1 if isinstance(step, LibraryCall) and step.node in part.formulas else width
+            widths.add(lanes)
+            fn = StepWriter(name, names, real, lanes, declarations, turn=step in turns, standalone=standalone)
             if isinstance(step, Nest):
                 NestWriter(fn, step, part.passes[step], part.memory, part.selection.tasks).write()
             elif step.node in part.bodies:
                 body = part.bodies[step.node]
                 code = f"@{prefix[id(body)]}{RUN}"
                 LoopWriter(fn, step.node, part.memory).write_calls(code, body.scratch)
-            elif is_loop(step.node):
-                LoopWriter(fn, step.node, part.memory).write_scalars()
+            elif step.node in part.formulas:
+                LoopWriter(fn, step.node, part.memory).write_entries(part.formulas[step.node])
             else:
                 write_call(fn, step.node, part.memory)
             products |= fn.products
@@ -196,7 +199,7 @@ def _module(
             *scratch_function(plan.memory, program_sizes, real, width, declarations, linkage),
             *written,
             *declarations.definitions(),
-            *declarations.lanes(width),
+            *declarations.lanes(sorted(widths)),
             *declarations.declared.values(),
         ]
     )

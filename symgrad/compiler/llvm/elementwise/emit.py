@@ -132,7 +132,7 @@ def emit(
         *body,
         *functions,
         *tables,
-        *declarations.lanes(width),
+        *declarations.lanes([width]),
         *declarations.declared.values(),
     ]
     if entry is not None:
@@ -172,7 +172,7 @@ def emit_point(plan: Schedule, real: FloatType, target: Target) -> str:
     ]
     arguments = ("ptr %args", "ptr %dimensions", "ptr %steps", "ptr %data")
     point = Function(POINT, "void", arguments, lines, linkage="external")
-    functions = (*declarations.definitions(), *declarations.lanes(1), *declarations.declared.values())
+    functions = (*declarations.definitions(), *declarations.lanes([1]), *declarations.declared.values())
     return str(Module([masks, point, *body, *functions, SCRATCH_DECLARATIONS]))
 
 

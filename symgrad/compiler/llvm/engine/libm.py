@@ -14,6 +14,17 @@ def c_declaration(name: str, arity: int, real: FloatType) -> FunctionDeclaration
     return FunctionDeclaration(name, real.llvm, [real.llvm] * arity, Attributes.USUAL)
 
 
+def lanes_name(name: str, width: int) -> str:
+    """Return the name of the function that calls a C function for each lane of vectors of a width."""
+    return f"lanes.{width}.{name}"
+
+
+def c_name(name: str) -> str | None:
+    """Return the C function that a function of `lanes_name` calls; None for other functions."""
+    prefix, _, rest = name.partition(".")
+    return rest.partition(".")[2] if prefix == "lanes" else None
+
+
 def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> Function:
     """Return a function that calls the C function ``name`` for each lane of its vectors.
 
@@ -42,7 +53,7 @@ def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> Function
         f"  ret {vector} %y",
     ]
     given = [f"{vector} {x}" for x in names]
-    return Function(f"lanes.{name}", vector, given, lines, attributes=Attributes.AS_WRITTEN)
+    return Function(lanes_name(name, width), vector, given, lines, attributes=Attributes.AS_WRITTEN)
 
 
 def call_c(name: str, values: tuple[float, ...], bits: int) -> float:

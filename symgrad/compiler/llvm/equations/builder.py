@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symgrad.compiler.llvm.engine.libm import call_c
+from symgrad.compiler.llvm.engine.libm import call_c, lanes_name
 from symgrad.compiler.llvm.engine.scipy_functions import PREFIX, SCIPY_FUNCTIONS, evaluate
 from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.maths import FUNCTIONS
@@ -337,7 +337,7 @@ class VectorBuilder:
         if known:
             return self._literal(call_c(symbol, tuple(float(a.literal) for a in args), self.real.bits))
         self.declarations.libm[symbol] = (len(args), self.real)
-        code = Opcode.call(self.vector, f"@lanes.{symbol}", *[self.vector] * len(args))
+        code = Opcode.call(self.vector, f"@{lanes_name(symbol, self.width)}", *[self.vector] * len(args))
         return self.emit(code, *[a.text for a in args])
 
     def _scipy(self, name: str, args: Sequence[Value]) -> Value:
@@ -345,7 +345,9 @@ class VectorBuilder:
         doubles = f"<{self.width} x double>"
         if self.real.bits != 64:
             args = [self.emit(Opcode.convert("fpext", self.vector, doubles), a.text) for a in args]
-        code = Opcode.call(doubles, f"@lanes.{PREFIX}{name}.value", *[doubles] * len(args))
+        code = Opcode.call(
+            doubles, f"@{lanes_name(PREFIX + name + '.value', self.width)}", *[doubles] * len(args)
+        )
         value = self.emit(code, *[a.text for a in args])
         if self.real.bits == 64:
             return value

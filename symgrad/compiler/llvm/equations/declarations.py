@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -86,14 +87,19 @@ class Declarations:
             return [made.function for made, _ in used]
         return [replace(made.function, attributes=Attributes.INLINED) for made, _ in used]
 
-    def lanes(self, width: int) -> list[Item]:
-        """Return the functions that call C lane by lane, and the declarations of the C functions."""
+    def lanes(self, widths: Collection[int]) -> list[Item]:
+        """Return the functions that call C lane by lane, and the declarations of the C functions.
+
+        Args:
+            widths: the numbers of lanes of the vectors that the module has.
+        """
         found: list[Item] = []
         for name, (arity, of) in self.libm.items():
-            found += [lane_by_lane(name, arity, width, of), c_declaration(name, arity, of)]
+            found += [*(lane_by_lane(name, arity, w, of) for w in widths), c_declaration(name, arity, of)]
         found += [
-            lane_by_lane(f"{PREFIX}{name}.value", SCIPY_FUNCTIONS[name].arity, width, FLOAT64)
+            lane_by_lane(f"{PREFIX}{name}.value", SCIPY_FUNCTIONS[name].arity, w, FLOAT64)
             for name in self.scipy
+            for w in widths
         ]
         return [*found, *wrapper_functions(list(self.scipy))]
 

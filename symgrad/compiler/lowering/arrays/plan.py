@@ -15,10 +15,14 @@ from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, fuse_outer
 from symgrad.compiler.lowering.arrays.passes import Passes, plan_passes
 from symgrad.compiler.lowering.arrays.row_products import with_row_products
 from symgrad.compiler.lowering.arrays.tasks import Selection, select
+from symgrad.compiler.lowering.cost import own_cost
+from symgrad.compiler.lowering.entries.program import ScalarProgram, scalar_program
+from symgrad.ir.body import Body
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Loop
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_product, size_sum
 from symgrad.ir.traverse import topological
+from symgrad.ops.record import DIVISION_COST
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class Plan:
         memory: the place of every array.
         selection: the nodes with arrays or loops.
         outputs: the outputs, in the smaller vocabulary of lowering.
-        bodies: the plan of one step of each loop of steps that computes with arrays.
+        formulas: the formulas of one step of each loop of steps that computes with numbers and small arrays.
+        bodies: the plan of one step of each other loop of steps.
     """
 
     steps: list[ArrayTask]
@@ -41,6 +46,7 @@ class Plan:
     memory: Memory
     selection: Selection
     outputs: list[Node]
+    formulas: dict[Node, ScalarProgram]
     bodies: dict[Node, Plan]
 
     @property
@@ -84,20 +90,37 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     # The fusion of outermost loops needs the passes.
     steps, turns = fuse_outer_loops(found, passes, selection, selection.bound)
     # Memory comes last, since lifetimes follow from the order of all steps.
-    bodies, private = plan_bodies(selection)
+    formulas, bodies, private = plan_bodies(selection)
     memory = plan_memory(steps, turns, passes, selection, inputs, results, private)
-    return Plan(steps, turns, passes, memory, selection, results, bodies)
+    return Plan(steps, turns, passes, memory, selection, results, formulas, bodies)
 
 
-def plan_bodies(selection: Selection) -> tuple[dict[Node, Plan], dict[Node, Size]]:
-    """Plan one step of each loop of steps that computes with arrays; return the plans, and the memory of each loop."""
-    bodies = {
-        node: plan_arrays(node.params[-1].results, node.params[-1].symbols)
-        for node in selection.order
-        if is_loop(node) and any(n.shape for n in topological(node.params[-1].results))
-    }
+def plan_bodies(
+    selection: Selection,
+) -> tuple[dict[Node, ScalarProgram], dict[Node, Plan], dict[Node, Size]]:
+    """Plan one step of each loop of steps: formulas for the entries of numbers and small arrays, or else a plan.
+
+    The third result is the memory of each loop.
+    """
+    loops = [n for n in selection.order if is_loop(n)]
+    found = {node: entry_formulas(node.params[-1]) for node in loops}
+    formulas = {node: program for node, program in found.items() if program is not None}
+    bodies = {n: plan_arrays(n.params[-1].results, n.params[-1].symbols) for n in loops if n not in formulas}
     # The values of two steps are in memory at once: those that a step reads, and those that it computes.
     memory = {
-        node: size_sum([body.scratch, size_product([2, last_values(node)])]) for node, body in bodies.items()
+        node: size_sum([bodies[node].scratch if node in bodies else 0, size_product([2, last_values(node)])])
+        for node in loops
+        if node in bodies or any(c.shape for c in node.params[-1].carries)
     }
-    return bodies, memory
+    return formulas, bodies, memory
+
+
+def entry_formulas(body: Body) -> ScalarProgram | None:
+    """Return a formula for each entry of what a step computes; None for arrays that are loops over vectors."""
+    order = topological(body.results)
+    costly = [n for n in order if n.args and n.op.pointwise and own_cost(n) > DIVISION_COST]
+    if any(size_product(n.shape) != 1 for n in costly):
+        return None
+    if not any(n.shape for n in order):
+        return ScalarProgram(body.symbols, body.results, frozenset(), only_numbers=True)
+    return scalar_program(body.results, body.symbols)

@@ -21,7 +21,6 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.compiler.lowering.arrays.contractions import MatrixProducts, contraction
-from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
 from symgrad.compiler.lowering.entries.elimination import ELIMINATIONS, MAX_ROWS, Entries
 from symgrad.ir.graph import NUMBER, OPS, SIZE, SYMBOL, Node, apply, as_node, symbol, truth
 from symgrad.ir.op import Scan
@@ -57,10 +56,6 @@ class ScalarProgram:
     outputs: tuple[Node, ...]
     fusable: frozenset[Node]
     only_numbers: bool
-
-    def plan(self, *, fast: bool = False, rolled: bool = True) -> Schedule:
-        """Return the order of the equations, as `schedule` does."""
-        return schedule(self.outputs, self.inputs, fusable=self.fusable, fast=fast, rolled=rolled)
 
 
 class _NotScalar(Exception):

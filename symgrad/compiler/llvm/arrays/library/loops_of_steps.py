@@ -1,13 +1,16 @@
 """Write the loops of recurrences.
 
-The values of scalar carries stay in registers, and the formulas of a step are the code of the loop. A step with arrays
-is a function of its own, which is called with the addresses of its rows.
+The formulas of a step of numbers and small arrays are the code of the loop, and the values of scalar carries stay in
+registers. A step with larger arrays is a function of its own, which is called with the addresses of its rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
+from math import prod
+from typing import cast
 
 from symgrad.compiler.llvm.arrays.interrupt_checks import check_in_steps
 from symgrad.compiler.llvm.arrays.library.scans_and_products import Carried, carry_loop, repeat
@@ -19,8 +22,9 @@ from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.arrays.memory import Memory
 from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.tasks import backing
+from symgrad.compiler.lowering.entries.program import ScalarProgram
 from symgrad.ir.body import Body
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product, size_sum
 from symgrad.ir.traverse import topological
 
@@ -74,9 +78,7 @@ class LoopWriter:
 
         for k, operand in enumerate(self.operands, len(body.carries) + len(body.rows)):
             set_address(fn.entry, k, self._base(operand)[0])
-        memory = fn.base(self._memory.scratch[self.node])
-        self.spare = fn.size(size_sum(self.sizes[k] for k in self.others))
-        self.two_steps = fn.entry.address("double", memory, fn.size(scratch))
+        memory = self._use_memory(fn.size(scratch))
         for k, start in enumerate(self.starts):
             self._copy(k, *self._base(start), self._places(fn.region(), "0")[1](k))
 
@@ -96,46 +98,88 @@ class LoopWriter:
             r = fn.region()
             self._copy(k, self._places(r, self.steps)[1](k), self.storage, self._last(r, k))
 
-    def write_scalars(self) -> None:
-        """Write a loop with the formulas of a step, which are scalars."""
+    def write_entries(self, program: ScalarProgram) -> None:
+        """Write a loop with the formulas of a step, one for each entry of its arrays.
+
+        Args:
+            program: the formulas.
+        """
         fn, body, storage = self.fn, self.body, self.storage
-        results = to_normal_form(body.results)
-        order = [n for n in topological(results) if n.op is not SYMBOL]
+        outputs = to_normal_form(program.outputs)
+        numbers = [k for k, c in enumerate(body.carries) if not c.shape]
+        if len(numbers) < len(self.sizes):
+            self._use_memory("0")
         r = fn.region()
         _, before, _ = self._places(r, "0")
         first: list[tuple[str, str]] = []
         for k, start in enumerate(self.starts):
+            if k not in numbers:
+                self._copy(k, *self._base(start), self._places(fn.region(), "0")[1](k))
+                continue
             value = first_lane(r, storage.element, r.convert(self._load(r, *self._base(start)), False).text)
             if k in self.stored:
                 r.do(Opcode.store(storage.element, storage.align), value, before(k))
             first.append((storage.element, value))
+        entries = _divided(program.inputs, body.symbols)
         constants = {
-            symbol: self._load(fn.region(), *self._base(operand))
+            entries[symbol][0]: self._load(fn.region(), *self._base(operand))
             for symbol, operand in zip(body.operands, self.operands, strict=True)
+            if not symbol.shape
         }
 
         def step(i: str, carried: Carried) -> Carried:
             self._check(i)
             r = fn.region()
-            row, _, after = self._places(r, i)
+            row, before, after = self._places(r, i)
             values = dict(constants)
-            for carry, number in zip(body.carries, carried, strict=True):
-                values[carry] = Value(splat(r, storage.element, number), False, None)
-            for symbol, stack in zip(body.rows, self.rows, strict=True):
-                values[symbol] = self._load(r, *self._row(r, stack, row))
+            places = {c: (before(k), storage) for k, c in enumerate(body.carries) if c.shape}
+            for k, number in zip(numbers, carried, strict=True):
+                (entry,) = entries[body.carries[k]]
+                values[entry] = Value(splat(r, storage.element, number), False, None)
+            places |= {s: self._row(r, x, row) for s, x in zip(body.rows, self.rows, strict=True)}
+            places |= {s: self._base(x) for s, x in zip(body.operands, self.operands, strict=True) if s.shape}
+            loads = {
+                e: (place, kind, j)
+                for symbol, (place, kind) in places.items()
+                for j, e in enumerate(entries[symbol])
+            }
             r.b.fuses = True  # by a fixed rule, so with the same bits in every kernel
-            for node in order:
-                values[node] = write_op(fn, r, node, [(a, values[a]) for a in node.args])
-            new = [first_lane(r, storage.element, values[n].text) for n in results]
-            for k in self.stored:
-                r.do(Opcode.store(storage.element, storage.align), new[k], after(k))
+
+            def value(of: Node) -> Value:
+                for node in topological([of], until=values):
+                    if node in loads:
+                        place, kind, j = loads[node]
+                        values[node] = self._load(r, r.address(kind.element, place, str(j)), kind)
+                    elif node not in values:
+                        values[node] = write_op(fn, r, node, [(a, values[a]) for a in node.args])
+                return values[of]
+
+            new: Carried = []
+            for k, results in enumerate(_divided(outputs, body.carries).values()):
+                for j, result in enumerate(results):
+                    number = first_lane(r, storage.element, value(result).text)
+                    if k in numbers:
+                        new.append(number)
+                    if k not in numbers or k in self.stored:
+                        place = r.address(storage.element, after(k), str(j))
+                        r.do(Opcode.store(storage.element, storage.align), number, place)
             r.b.lines[:] = r.b.finished()
             return new
 
-        last = carry_loop(fn, self.steps, first, step)
-        r = fn.region()
+        last = dict(zip(numbers, carry_loop(fn, self.steps, first, step), strict=True))
         for k in self.others:
-            r.do(Opcode.store(storage.element, storage.align), last[k], self._last(r, k))
+            r = fn.region()
+            if k in last:
+                r.do(Opcode.store(storage.element, storage.align), last[k], self._last(r, k))
+            else:
+                self._copy(k, self._places(r, self.steps)[1](k), storage, self._last(r, k))
+
+    def _use_memory(self, begin: str) -> str:
+        """Use the memory of this loop for the values of two steps, from a place on; return its address."""
+        memory = self.fn.base(self._memory.scratch[self.node])
+        self.spare = self.fn.size(size_sum(self.sizes[k] for k in self.others))
+        self.two_steps = self.fn.entry.address("double", memory, begin)
+        return memory
 
     def _load(self, r: BlockWriter, place: str, kind: Storage) -> Value:
         return load_scalar(r, kind, place)[0]
@@ -194,3 +238,10 @@ class LoopWriter:
         """Check for Ctrl-C now and then."""
         if not self.fn.standalone:
             check_in_steps(self.fn, i, self.body)
+
+
+def _divided(entries: Sequence[Node], arrays: Sequence[Node]) -> dict[Node, Sequence[Node]]:
+    """Return the entries of each array, from those of all."""
+    counts = [prod(cast("Sequence[int]", a.shape)) for a in arrays]
+    ends = list(accumulate(counts, initial=0))
+    return {a: entries[i : i + n] for a, i, n in zip(arrays, ends, counts, strict=False)}

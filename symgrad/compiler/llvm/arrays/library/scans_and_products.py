@@ -23,8 +23,9 @@ from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.array.factors import FACTORS
 
-LOOP_LIMIT = 1000
-"""A matrix product with at most so many multiplications is a plain loop, since a call of BLAS would take longer."""
+LOOP_LIMIT = 50
+"""A matrix product with at most so many multiplications is a plain loop, which ends before a block of rows
+would begin."""
 
 Carried = list[str]
 

@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias
 
+from symgrad.compiler.llvm.engine.libm import lanes_name
 from symgrad.compiler.llvm.text.instructions import Instruction, Splat
 from symgrad.compiler.llvm.text.module import FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Opcode
@@ -241,6 +242,6 @@ class Instructions:
     def call_libm(self, name: str, *args: Lane) -> Lane:
         """Call a C function of doubles, lane by lane."""
         vector = self.type("double")
-        code = Opcode.call(vector, f"@lanes.{name}", *[vector] * len(args))
+        code = Opcode.call(vector, f"@{lanes_name(name, self.width)}", *[vector] * len(args))
         self.libm[code] = name, len(args)
         return self.emit(code, *[a.text for a in args])
