@@ -29,7 +29,7 @@ from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.syntax_errors import syntax_error
 from symgrad.frontend.tokens.terms import Token
-from symgrad.frontend.where_clauses import order_lines
+from symgrad.frontend.where_clauses import where_start, order_lines
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, size_node
 from symgrad.ir.listing import Listing
@@ -89,7 +89,7 @@ def parse_declarations(text: str, name: str = "<text>") -> tuple[Listing, dict[s
 
 
 def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>") -> Node:
-    """Read one expression over known names.
+    r"""Read one expression over known names, and over those that the lines of a `where` clause below it define.
 
     Args:
         text: the expression.
@@ -103,10 +103,12 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
         >>> x = parse_program("x : real")["x"]
         >>> parse_expression("sqrt(x)/2", {"x": x})
         <div of 2>
+        >>> parse_expression("a/2\nwhere\n  a = sqrt(x)", {"x": x})
+        <div of 2>
     """
     listing = _read(text, name, symbols, strict=True)
-    if listing.result is None or len(listing.names) > 0:
-        place = min((s.start for s in listing.name_spans.values()), default=0)
+    place = min((s.start for s in listing.name_spans.values()), default=0)
+    if listing.result is None or (listing.names and place < where_start(text)):
         raise ProgramSyntaxError(
             "one expression is expected, and this text defines names",
             at=Location(Source(text, name), Span(place, place + 1)),

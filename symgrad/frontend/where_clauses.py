@@ -19,6 +19,12 @@ from symgrad.frontend.tokens.terms import STEP_CLAUSES, Token
 _WHERE = re.compile(r"^[ \t]*where[ \t]*(?:#.*)?$", re.MULTILINE)
 
 
+def where_start(text: str) -> int:
+    """Return the position of the first `where` clause of a text; its end if there is none."""
+    found = _WHERE.search(text)
+    return len(text) if found is None else found.start()
+
+
 def order_lines(text: str, tokens: Iterable[Token]) -> Iterable[Token]:
     """Move the lines after `where` before the lines that read them, in the tokens of a text."""
     return _reordered(tokens) if _WHERE.search(text) else tokens

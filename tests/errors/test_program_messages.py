@@ -116,6 +116,9 @@ def test_a_claim_is_one_expression() -> None:
     with pytest.raises(ProgramSyntaxError) as caught:
         parse_expression("z = 2*x", {"x": x})
     assert caught.value.what == "one expression is expected, and this text defines names"
+    with pytest.raises(ProgramSyntaxError, match="this text defines names"):
+        parse_expression("z = 2*x\nz*a\nwhere\n  a = x", {"x": x})
+    assert parse_expression("2*a\nwhere\n  a = sin(b)\n  b = x**2", {"x": x}).op.name == "mul"
     with pytest.raises(SymgradError, match="unknown name 'y'"):
         parse_expression("x + y", {"x": x})
 

@@ -241,3 +241,20 @@ def test_random_recurrences_are_equal_where_that_is_proved() -> None:
         assert found.status in (("proved", "supported") if alike else ("refuted",)), (texts[i], texts[j])
         proved += found.status == "proved"
     assert proved > 40
+
+
+@pytest.mark.parametrize("name", ["recurrent network", "GARCH", "leapfrog", "hidden Markov model", "rating"])
+def test_the_printed_gradient_is_a_claim(name: str) -> None:
+    """The text of a gradient, with the lines below "where", is read as a claim and proved."""
+    y = sg.parse(dedent(RECURRENCES[name]))["y"]
+    for symbol in y.inputs:
+        assert sg.verify(y, symbol, str(sg.grad(y, symbol))).status == "proved"
+
+
+def test_a_claim_with_a_wrong_line_is_refuted() -> None:
+    y = sg.parse(f"{DECLARED}h[0] = a\nh[t] = tanh(b*h[t-1] + x[t-1]) for t in 1..T\ny = h[T]**2")["y"]
+    right = str(sg.grad(y, "b"))
+    wrong = right.replace("2*h[T]", "h[T]")
+    assert wrong != right
+    assert sg.verify(y, "b", right).status == "proved"
+    assert sg.verify(y, "b", wrong).status == "refuted"
