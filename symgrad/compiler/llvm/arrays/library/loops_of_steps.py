@@ -41,13 +41,14 @@ class LoopWriter:
     def __init__(self, fn: StepWriter, node: Node, memory: Memory) -> None:
         self.fn = fn
         self.node = node
-        length, reverse, stored, body = node.params
+        length, reverse, stored, places, body = node.params
         assert isinstance(body, Body)
         self.length, self.reverse, self.body = length, reverse, body
         self.stored: Sequence[int] = stored
         count = len(body.carries)
         self.starts, given = node.args[:count], node.args[count:]
-        self.rows, self.operands = given[: len(body.rows)], given[len(body.rows) :]
+        arrays, self.operands = given[: len(body.rows)], given[len(body.rows) :]
+        self.rows: Sequence[tuple[Node, tuple[Size, Size]]] = list(zip(arrays, places, strict=True))
         self.storage = storage_of(memory.arrays[memory.array(node)], fn.real)
         self.sizes = [size_product(c.shape) for c in body.carries]
         self.offsets = {
@@ -188,11 +189,12 @@ class LoopWriter:
         k = self._memory.array(backing(x))
         return self.fn.base(k), storage_of(self._memory.arrays[k], self.fn.real)
 
-    def _row(self, r: BlockWriter, stack: Node, row: str) -> tuple[str, Storage]:
-        """Return the address of a row of an array."""
-        place, kind = self._base(stack)
-        size = self.fn.size(size_product(stack.shape[1:]))
-        return r.address(kind.element, place, r.mul(row, size)), kind
+    def _row(self, r: BlockWriter, stack: tuple[Node, tuple[Size, Size]], row: str) -> tuple[str, Storage]:
+        """Return the address of a row that a step reads."""
+        array, (first, gap) = stack
+        place, kind = self._base(array)
+        at = r.add(r.mul(row, self.fn.size(gap)), self.fn.size(first))
+        return r.address(kind.element, place, at), kind
 
     def _places(self, r: BlockWriter, i: str) -> tuple[str, Callable[[int], str], Callable[[int], str]]:
         """Return the row that a step reads, and functions that return the addresses of the carries before and after it.
