@@ -29,7 +29,7 @@ from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.syntax_errors import syntax_error
 from symgrad.frontend.tokens.terms import Token
-from symgrad.frontend.where_clauses import where_start, order_lines
+from symgrad.frontend.where_clauses import order_lines, where_start
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, size_node
 from symgrad.ir.listing import Listing

@@ -52,7 +52,7 @@ def arrange_nodes(
         fast: whether formulas of the user may be rearranged like derivatives.
         low: whether long derivatives stay as the chain rule gives them.
         dtype: the type of floats in which they are computed.
-        native: whether loops are native code.
+        native: whether the steps of recurrences also add to sums, as in native loops.
     """
     no_answers: Answers = {}
     derivatives = tuple([(e.origins, e.slope, tuple(e.parts.items())) for e in exprs])

@@ -14,6 +14,7 @@ from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine, 
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.redifferentiation import rederivable, rederived
 from symgrad.compiler.forms.residuals import residuals, shareable
+from symgrad.compiler.forms.step_forms import with_stable_steps
 from symgrad.compiler.forms.step_sums import with_step_sums
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
@@ -42,7 +43,7 @@ def arrange(
         fast: whether the user's expressions may change form too, if that makes the whole kernel cheaper.
         low: whether more than a few hundred equations of derivatives stay as the chain rule gives them.
         dtype: the type of floats in which they are computed: float64 or float32.
-        native: whether loops are native code, in which the steps of a recurrence also add to sums.
+        native: whether the steps of recurrences also add to sums, as in native loops.
 
     Example:
         >>> from symgrad.autodiff.vjp import pull_back
@@ -92,7 +93,7 @@ def derivative_forms(
             as they are.
         low: whether more than a few hundred equations stay as the chain rule gives them.
         dtype: the type of floats in which they are computed.
-        native: whether loops are native code.
+        native: whether the steps of recurrences also add to sums, as in native loops.
     """
     from symgrad.rewrite.pipeline import (
         canonical,
@@ -106,6 +107,7 @@ def derivative_forms(
     if native:
         # What is added in the steps is part of the steps, whose formulas no pass below changes.
         derived = with_step_sums(derived, primal)
+    derived = with_stable_steps(derived, primal)
     order = topological(derived)
     size, elementwise = len(order), all_pointwise(order)
     # It is easier to keep digits than to recover them: derivatives of a formula's stable form keep them.

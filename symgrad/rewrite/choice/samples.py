@@ -6,7 +6,7 @@ All compared forms are exactly equal, so any choice between them is correct. The
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -69,9 +69,15 @@ class Sample:
     Args:
         outputs: the graph.
         known: facts, which include the intervals of its leaves.
+        further: further values of leaves, at one point each.
     """
 
-    def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
+    def __init__(
+        self,
+        outputs: Sequence[Node],
+        known: Conditions,
+        further: Mapping[Node, Sequence[float]] | None = None,
+    ) -> None:
         self.leaves = _leaves(outputs)
         order = topological(outputs)
         numbers = {abs(nearest_float(n.value)) for n in order if n.op is NUMBER and n.dtype != "bool"}
@@ -81,6 +87,12 @@ class Sample:
         scale = natural_scale(order, self.leaves)
         if scale is not None:
             self._points = points_at(scale, self._points, self.leaves, facts)
+        for leaf, values in (further or {}).items():
+            if leaf not in self.leaves:
+                continue
+            k, row = self.leaves.index(leaf), self._points[0]
+            self._points += [(*row[:k], value, *row[k + 1 :]) for value in values]
+            self._widths += [1] * len(values)
         self._columns = {leaf: [p[k] for p in self._points] for k, leaf in enumerate(self.leaves)}
         self._floats: dict[Node, Any] = {
             leaf: np.array(column, dtype=np.bool_ if leaf.dtype == "bool" else np.float64)

@@ -1,0 +1,153 @@
+"""Choose the forms in which the steps of derivatives are computed: steps of recurrences that symgrad derives.
+
+A step has many inputs: the values of the step before, rows of arrays, parameters. What functions such as exp read is
+mostly a sum of products of these, and digits are lost where it is large. So a symbol stands for it while points are
+drawn: exp(w*h[t-1] + x[t-1]) is exp of one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from symgrad.autodiff.recurrences import StepArrays, with_steps
+from symgrad.autodiff.rows.formulas import row_symbol
+from symgrad.compiler.forms.choice import cost
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.notation.recurrences import recurrence_of, sliced_rows
+from symgrad.ir.traverse import digest, fold, substitute, symbols_of, topological, with_args
+from symgrad.ir.types import Declaration
+from symgrad.ops.scalar.arith import add, div, mul, neg
+
+_RATIONAL = (add, neg, mul, div)
+
+_ARGUMENTS = tuple(sign * x for x in (20.0, 40.0, 200.0, 380.0, 500.0, 800.0, 2000.0) for sign in (1, -1))
+"""Arguments of functions between which exponentials, their squares and sums with 1 round or overflow."""
+
+
+def with_stable_steps(derived: Sequence[Node], primal: Collection[Node]) -> list[Node]:
+    r"""Return derivatives whose recurrences have steps in stable forms, where those of the chain rule lose digits.
+
+    Args:
+        derived: the derivatives.
+        primal: what the program computes anyway; its recurrences stay as they are.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("w : real\nh[0] = 1\nh[t] = 1/(1 + exp(-w*h[t-1])) for t in 1..9\ny = h[9]")
+        >>> (slope,) = with_stable_steps([sg.grad(p["y"], "w").node], topological([p["y"].node]))
+        >>> back = next(n for n in topological([slope]) if n.op.name == "recurrence" and n.params[1])
+        >>> "sigmoid" in {n.op.name for n in topological(back.params[2].results)}
+        True
+    """
+
+    def change(
+        steps: StepArrays, results: Sequence[Node], rows: dict[Node, Node]
+    ) -> tuple[Sequence[Node], dict[Node, Node]]:
+        if steps.node in primal or steps.body.height > 1:
+            return results, rows
+        more = dict(rows)
+        formulas = _computed_rows(rows, more, steps.body.height)
+        found = _best_forms(results, formulas)
+        return found, more if any(s in more for s in symbols_of(found)) else rows
+
+    return with_steps(derived, change)
+
+
+def _computed_rows(rows: Mapping[Node, Node], more: dict[Node, Node], height: int) -> dict[Node, Node]:
+    """Return the formulas of rows that are values of other recurrences.
+
+    Args:
+        rows: the symbols of rows, each with its array.
+        more: the same; the rows that the formulas read are added.
+        height: the height of the body.
+    """
+    found: dict[Node, Node] = {}
+    for symbol_, array in rows.items():
+        values, start = sliced_rows(array)
+        of = recurrence_of(values)
+        if of is None:
+            continue
+        other, k = StepArrays(of[0]), of[1]
+        if start == (0 if other.reverse else 1) and other.length == array.shape[0] and other.body.height == 1:
+            read = {s: row_symbol(x, more, height) for s, x in other.step_rows(other.values).items()}
+            found[symbol_] = substitute([other.body.results[k]], {**other.constants(), **read})[0]
+    return found
+
+
+def _best_forms(results: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
+    """Return the formulas of a step, or others that lose fewer digits, or no more and cost less.
+
+    Args:
+        results: the formulas.
+        formulas: rows that they read, each with a formula that has the same value.
+    """
+    order = topological(results)
+    # Points are drawn for numbers, so each elementwise part is a formula of numbers.
+    arrays = {n: _symbol("array", n) for n in order if n.args and not n.op.pointwise}
+    read = [a for n in arrays for a in n.args]
+    parts = list(dict.fromkeys(n for n in (*results, *read) if n.args and n.op.pointwise))
+    direct = substitute(parts, arrays)
+    found = dict(zip(parts, _stable_form(direct, formulas), strict=True))
+
+    def rebuilt(node: Node, args: list[Node]) -> Node:
+        values.update({arrays[a]: new for a, new in zip(node.args, args, strict=True) if a in arrays})
+        return substitute([found[node]], values)[0] if node in found else with_args(node, args)
+
+    values: dict[Node, Node] = {}
+    done = fold(results, rebuilt)
+    return [done[n] for n in results]
+
+
+def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
+    """Return elementwise formulas, or a stable form that loses fewer digits, or no more and costs less."""
+    from symgrad.rewrite.choice.samples import Sample, measurable  # late imports: most programs need neither
+    from symgrad.rewrite.facts.inference import Conditions
+    from symgrad.rewrite.pipeline import canonical, stable
+
+    computed = substitute(direct, formulas)
+    arguments = _arguments([*direct, *computed])
+    if arguments is None:
+        return direct
+    best, exact = direct, substitute(computed, arguments)
+    if not measurable(exact):
+        return direct
+    candidates = list[Sequence[Node]]()
+    for form in (substitute(direct, arguments), exact):
+        short = canonical(form, drop_stops=True).nodes
+        found = stable(short).nodes
+        if found != short:
+            candidates.append(found)
+    if not candidates:
+        return direct
+    leaves = [n for form in (exact, *candidates) for n in form]
+    sample = Sample(leaves, Conditions(), dict.fromkeys(arguments.values(), _ARGUMENTS))
+    faults, price = sample.faults(exact), cost(topological(direct))
+    for found in candidates:
+        values = substitute(found, {s: n for n, s in arguments.items()})
+        inside = substitute(substitute(values, formulas), arguments)
+        others, more = sample.faults(inside), cost(topological(values))
+        if sample.has_values_of(inside, exact) and (others, more) < (faults, price):
+            best, faults, price = values, others, more
+    return best
+
+
+def _arguments(formulas: Sequence[Node]) -> dict[Node, Node] | None:
+    """Return a symbol for each rational formula that a function reads; None if there are no functions."""
+    functions: set[Node] = set()
+    order = topological(formulas)
+    for node in order:
+        power = node.op.name == "pow" and node.args[1].is_number()
+        if node.args and (any(a in functions for a in node.args) or not (node.op in _RATIONAL or power)):
+            functions.add(node)
+    found: dict[Node, Node] = {}
+    for node in order:
+        for arg in node.args if node.op not in _RATIONAL else ():
+            inner = arg.args[0] if arg.op is neg else arg
+            if inner.args and inner not in functions and inner.dtype == "real":
+                found.setdefault(inner, _symbol("argument", inner))
+    return found if functions else None
+
+
+def _symbol(role: str, node: Node) -> Node:
+    """Return a symbol that stands for a node of a step."""
+    return symbol(Declaration(f"{role} {digest(node).hex()} of a step", shape=node.shape))

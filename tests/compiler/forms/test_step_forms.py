@@ -1,0 +1,57 @@
+"""Steps of derivatives keep their digits: functions that are written out of exponentials have finite gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.compiler.forms.step_forms import with_stable_steps
+from symgrad.ir.traverse import topological
+
+LOOP = "x : real[T]; w : real\nh[0] = 1\nh[t] = {} for t in 1..T\ny = h[T]"
+LAYER = "x : real[T, n]; W : real[n, n]\nh[0] = ones(n)\nh[t] = {} for t in 1..T\ny = sum(h[T])"
+WRITTEN_OUT = [
+    ("1/(1 + exp(-({})))", "sigmoid({})"),
+    ("exp({})/(1 + exp({}))", "sigmoid({})"),
+    ("log(1 + exp({}))", "softplus({})"),
+]
+
+
+@pytest.mark.parametrize("size", [-1000.0, -30.0, -0.5, 0.0, 3.0, 40.0, 1000.0])
+@pytest.mark.parametrize(("written", "function"), WRITTEN_OUT)
+def test_gradients_of_functions_that_are_written_out(written: str, function: str, size: float) -> None:
+    one, other = (
+        sg.parse(LOOP.format(form.replace("{}", "w*h[t-1] + x[t-1]")))["y"] for form in (written, function)
+    )
+    right = sg.grad(other, "w")
+    x = np.array([0.25, size])
+    expected = right(x=x, w=0.5)
+    with np.errstate(all="ignore"):
+        value = one(x=x, w=0.5)
+    if written.startswith("exp") and size > 700:
+        assert np.isnan(value)  # the formula of the user has no value there, and keeps its form
+        return
+    for slope in (sg.grad(one, "w"), sg.compile(sg.grad(one, "w"), inputs=one.inputs)):
+        found = slope(x=x, w=0.5)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize(("written", "function"), WRITTEN_OUT[:1])
+def test_gradients_of_layers(written: str, function: str) -> None:
+    x, W = np.array([[-1000.0, 0.3], [1000.0, 0.2], [0.1, -800.0]]), np.array([[0.1, 0.2], [0.3, 0.4]])
+    losses = [
+        sg.parse(LAYER.format(form.replace("{}", "W@h[t-1] + x[t-1]")))["y"] for form in (written, function)
+    ]
+    found, right = (sg.compile(sg.grad(y, "W"), inputs=["x", "W"])(x, W) for y in losses)
+    assert np.isfinite(right).all()
+    np.testing.assert_allclose(found, right, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "step", ["w*h[t-1]**2 + x[t-1]", "w*tanh(h[t-1]) + x[t-1]", "w/h[t-1] + exp(x[t-1])"]
+)
+def test_steps_that_lose_nothing_stay(step: str) -> None:
+    y = sg.parse(LOOP.format(step))["y"]
+    slope = sg.grad(y, "w").node
+    assert with_stable_steps([slope], topological([y.node])) == [slope]
