@@ -290,7 +290,7 @@ def _entry_kernel(
     from symgrad.compiler.kernels.array_kernel import ArrayKernel  # for start-up time, as below
     from symgrad.compiler.llvm.arrays.cached_code import serialize_program
     from symgrad.compiler.llvm.entries.entry_code import EntryCode
-    from symgrad.compiler.lowering.entries.order import schedule_entries
+    from symgrad.compiler.lowering.entries.entry_schedule import schedule_entries
 
     arrays = tuple(dict.fromkeys(n.shape for n in (*inputs, *topological(outputs))))
     plan = schedule_entries(found, fast=options.fast)
@@ -326,7 +326,7 @@ def _cached_entry_kernel(
         found = _scalars(outputs, inputs, fusable)
         if found is None:
             raise InternalError("the code of a program of small arrays is that of a large one")
-        from symgrad.compiler.lowering.entries.order import schedule_entries
+        from symgrad.compiler.lowering.entries.entry_schedule import schedule_entries  # for start-up time
 
         return schedule_entries(found, fast=options.fast)
 
