@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from symgrad.autodiff.recurrences import StepArrays, recur
 from symgrad.autodiff.rows.formulas import Rows, row_at, summand
-from symgrad.compiler.lowering.arrays.contractions import estimate
+from symgrad.compiler.lowering.contractions import estimate
 from symgrad.compiler.lowering.cost import own_cost
 from symgrad.ir.body import Body, bound_symbol, pack_values
 from symgrad.ir.graph import Node, as_node

@@ -13,8 +13,8 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.compiler.lowering.arrays import axes as layout
 from symgrad.compiler.lowering.arrays import outer_loop_fusion as turns
-from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
+from symgrad.compiler.lowering.contractions import estimate
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import size_product

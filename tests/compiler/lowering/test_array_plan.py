@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import symgrad as sg
 from symgrad.autodiff.vjp import pull_back
-from symgrad.compiler.lowering.arrays.contractions import is_product_of_matrices
 from symgrad.compiler.lowering.arrays.index import Index, flat, loop, shifted, total
 from symgrad.compiler.lowering.arrays.nests import LibraryCall, Nest
 from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
 from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
+from symgrad.compiler.lowering.contractions import is_product_of_matrices
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import symbols_of, topological

@@ -14,9 +14,9 @@ from symgrad.compiler.llvm.arrays.step_writer import StepWriter
 from symgrad.compiler.llvm.arrays.symbol_names import STOPPED
 from symgrad.compiler.llvm.text.module import FunctionDeclaration, Global, Item
 from symgrad.compiler.llvm.text.opcodes import Opcode
-from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.index import flat
 from symgrad.compiler.lowering.arrays.nests import Nest
+from symgrad.compiler.lowering.contractions import estimate
 from symgrad.ir.body import Body
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import topological

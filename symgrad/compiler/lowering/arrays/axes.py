@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from symgrad.compiler.lowering.arrays.contractions import estimate, fits, is_product_of_matrices, laid_out, op
 from symgrad.compiler.lowering.arrays.tasks import only_ones_differ
+from symgrad.compiler.lowering.contractions import estimate, fits, is_product_of_matrices, laid_out, op
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import topological, with_args

@@ -10,13 +10,13 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
-from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.index import flat
 from symgrad.compiler.lowering.arrays.liveness import find_liveness
 from symgrad.compiler.lowering.arrays.nests import ArrayTask, LibraryCall, Member, Nest
 from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns, stored_nodes
 from symgrad.compiler.lowering.arrays.passes import Passes, last_reads
 from symgrad.compiler.lowering.arrays.tasks import Selection
+from symgrad.compiler.lowering.contractions import estimate
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.compiler.lowering.arrays.contractions import MatrixProducts, contraction, op
+from symgrad.compiler.lowering.contractions import MatrixProducts, contraction, op
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import Loop, Scan
 from symgrad.ir.traverse import topological, with_args

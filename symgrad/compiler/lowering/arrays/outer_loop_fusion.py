@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.index import loop
 from symgrad.compiler.lowering.arrays.nests import ArrayTask, LibraryCall, Nest
 from symgrad.compiler.lowering.arrays.passes import Passes, inside
 from symgrad.compiler.lowering.arrays.tasks import Selection, backing
+from symgrad.compiler.lowering.contractions import estimate
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import StepArrays, with_steps
-from symgrad.compiler.lowering.arrays.contractions import estimate
+from symgrad.compiler.lowering.contractions import estimate
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import size_product

@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from symgrad.compiler.lowering.arrays.contractions import is_product_of_matrices
 from symgrad.compiler.lowering.arrays.index import ZERO, Index, IndexTuple, flat, loop, shifted
+from symgrad.compiler.lowering.contractions import is_product_of_matrices
 from symgrad.compiler.lowering.cost import LEAVES, own_cost
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.op import Loop, Scan

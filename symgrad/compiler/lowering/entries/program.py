@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.compiler.lowering.arrays.contractions import MatrixProducts, contraction
+from symgrad.compiler.lowering.contractions import MatrixProducts, contraction
 from symgrad.compiler.lowering.entries.elimination import ELIMINATIONS, MAX_ROWS, Entries
 from symgrad.ir.graph import NUMBER, OPS, SIZE, SYMBOL, Node, apply, as_node, symbol, truth
 from symgrad.ir.op import Scan
