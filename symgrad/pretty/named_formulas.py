@@ -20,12 +20,12 @@ from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
     letter_for,
-    over_names,
     position_text,
     recurrence_lines,
     step_formulas,
     step_places,
     summed,
+    summed_terms,
 )
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -152,7 +152,7 @@ def _lines_of(
         sums: Sequence[Node],
     ) -> tuple[list[str], list[Node]]:
         letter = letter_for(called.taken)
-        terms = [over_names(s, [_terms(s)], [CarryName("")], text, letter)[0] for s in sums]
+        terms = [summed_terms(s, text, letter, (node, names)) for s in sums]
         shown, totals = recurrence_lines(
             node,
             names,
@@ -235,7 +235,7 @@ def lines_read(
         for summing, ends, total in zip(totals, sums.get(node, {}).values(), symbols, strict=True):
             table.update(dict.fromkeys(ends, total))
             read[total] = (first,)
-            terms[total] = over_names(summing, [_terms(summing)], [CarryName("")], expression_text, letter)
+            terms[total] = [summed_terms(summing, expression_text, letter, (changed, places))]
     for name, body in lines:
         (new,) = substitute([body], table)
         shown = {name.name: [new, *(t for total in topological([new]) for t in terms.get(total, ()))]}
@@ -254,15 +254,10 @@ def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[
         below = {*topological(node.args)}
         over = next((x for x in reversed(loops) if x in below and x.params[0] == node.params[0]), None)
         if over is not None:
-            found.setdefault(over, {})[node] = ends
+            # A row is an entry, or a slice of one row without its axis.
+            rows = [m for n in ends for m in (order if n.op.name == "slice" else ()) if n in m.args]
+            found.setdefault(over, {})[node] = [n for n in (*ends, *rows) if n.shape == node.shape[1:]]
     return found
-
-
-def _terms(total: Node) -> Node:
-    """Return what a recurrence sums."""
-    terms = summed(total)
-    assert terms is not None
-    return terms
 
 
 def join_formulas(

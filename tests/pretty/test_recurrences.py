@@ -149,3 +149,15 @@ def test_parts_of_long_steps_are_not_multiplied_out() -> None:
     both = sized([sg.parse(f"{OSCILLATOR}{slope}").last.node, slope.node])
     found, wanted = evaluate(both, values_for(both))
     close([found], [wanted])
+
+
+@pytest.mark.parametrize("steps", ["T", "4"])
+def test_sums_that_read_their_position_have_the_range_of_the_steps(steps: str) -> None:
+    size = "T : size; " if steps == "T" else ""
+    program = sg.parse(f"""{size}a : real
+w[0] = 1
+w[t] = w[t-1] - a*w[t-1]/(1 - 0.9**t) for t in 1..{steps}
+y = w[{steps}]**2""")
+    printed = str(sg.grad(program["y"], "a"))
+    assert printed.splitlines()[0] == f"sum(w_bar[t]*w[t-1]/(0.9**t - 1), t=1..{steps})"
+    assert sg.verify(program["y"], "a", printed).status == "proved"

@@ -326,6 +326,23 @@ def summed(node: Node) -> Node | None:
     return terms[0] if len(terms) == 1 and carry not in topological(terms) else None
 
 
+def summed_terms(
+    node: Node, text: Callable[[Node], str], letter: str, over: tuple[Node, Sequence[CarryName]] | None = None
+) -> Node:
+    """Return the terms of a recurrence that sums, over names of values and rows.
+
+    Args:
+        node: the recurrence.
+        text: a function that returns an array as text.
+        letter: the name of the position.
+        over: another recurrence over whose steps it sums, and the names of its carries; by default over its own.
+    """
+    terms, own = summed(node), [CarryName("")]
+    assert terms is not None
+    ahead = 0 if over is None else _first_step(node, own) - _first_step(*over)
+    return over_names(node, [terms], own, text, letter, ahead)[0]
+
+
 def _bare(length: Size) -> Size:
     """Return the size of which a length is the maximum with 0: the reader takes it again."""
     if isinstance(length, Extent) and len(length.terms) == 1:

@@ -177,6 +177,8 @@ def move_up(x: Node, shape: Shape) -> Node:
 
 def shaped(x: Node, shape: Shape) -> Node:
     """Return x reshaped, or x itself if it has the shape."""
+    while x.op is reshape and x.shape != shape:
+        x = x.args[0]
     return x if x.shape == shape else reshape(x, params=(shape,))
 
 

@@ -11,10 +11,10 @@ from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
     formulas_with_parts,
-    over_names,
     step_places,
-    summed,
+    summed_terms,
 )
+from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological
 from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, entry_text, with_accent
@@ -65,28 +65,16 @@ def sum_over_steps(node: Node, glyphs: Glyphs, text: Callable[[Node], str], step
         letter: the name of the position.
     """
     arrays = _RowNames(text)
-    formula = terms_of(node, arrays.add, letter)
+    formula = summed_terms(node, arrays.add, letter)
     _, result = step(formula, arrays.spelled([formula], glyphs))
-    return _sum(node, formula, result, glyphs, letter)
+    ends = step_places(node, [CarryName("")]).ends
+    return _sum(ends, formula, result, glyphs, letter)
 
 
-def _sum(node: Node, terms: Node, text: str, glyphs: Glyphs, letter: str) -> str:
-    first, last = map(glyphs.size, step_places(node, [CarryName("")]).ends)
+def _sum(ends: tuple[Size, Size], terms: Node, text: str, glyphs: Glyphs, letter: str) -> str:
+    first, last = map(glyphs.size, ends)
     inside = rf"\left({text}\right)" if terms.op.name in ("add", "neg") else text
     return rf"\sum_{{{letter} = {first}}}^{{{last}}} {inside}"
-
-
-def terms_of(node: Node, text: Callable[[Node], str], letter: str) -> Node:
-    """Return the terms of a recurrence that sums, over names of values and rows.
-
-    Args:
-        node: the recurrence.
-        text: a function that returns an array as text.
-        letter: the name of the position.
-    """
-    terms = summed(node)
-    assert terms is not None
-    return over_names(node, [terms], [CarryName("")], text, letter)[0]
 
 
 def recurrence_rows(
@@ -113,7 +101,7 @@ def recurrence_rows(
         sums: recurrences that sum over the steps.
     """
     arrays = _RowNames(text)
-    terms = [terms_of(s, arrays.add, letter) for s in sums]
+    terms = [summed_terms(s, arrays.add, letter, (node, names)) for s in sums]
 
     def parts(formulas: Sequence[Node]) -> Mapping[Node, str]:
         if called is None:
@@ -151,5 +139,5 @@ def recurrence_rows(
         rows[-1:] = [*own, rows[-1]]
         span = rf"\text{{{word} }} {holds},\ \text{{at most }} {known.size(places.length)}"
     shown_terms = [step(t, {**spelled, **marks})[1] for t in terms]
-    totals = [_sum(node, *pair, known, letter) for pair in zip(terms, shown_terms, strict=True)]
+    totals = [_sum(places.ends, *pair, known, letter) for pair in zip(terms, shown_terms, strict=True)]
     return [*rows[:-1], rf"{rows[-1]}, \quad {span}"], totals
