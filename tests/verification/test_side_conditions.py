@@ -107,6 +107,7 @@ def test_powers_of_negative_numbers(left: str, right: str, exponent: str) -> Non
         ("norm(v)**3", "3*norm(v)*v", set[str]()),
         ("norm(v)", "v/norm(v)", {"sum(v**2) = 0"}),
         ("sum(cbrt(v))", "1/(3*cbrt(v)**2)", {"an entry of v = 0"}),
+        ("sum(relu(norm(v)**2 - w))", "2*v*sum(where(v@v > w, 1, 0))", {"sum(v**2) - w[i] = 0 for some i"}),
         ("sum(cbrt(v)*w)", "w*cbrt(v)/(3*v)", {"an entry of v = 0"}),
         (
             "sum(relu(cbrt(v) - w))",

@@ -170,8 +170,8 @@ def normal_forms(
     """Return the forms of the steps that the outputs and the differentiated steps need, and note what is excluded.
 
     Where a step of a tangent has no value, there is no derivative, and nothing is claimed. So only the conditions of
-    branches of ``where`` are noted, which need not be read. The direction is that of an entry, at the indices "d0",
-    "d1", ...: tangents are linear in it.
+    branches of ``where`` are noted, which need not be read, unless they were simplified away. The direction is that of
+    an entry, at the indices "d0", "d1", ...: tangents are linear in it.
     """
     t.integer_bounds.update((s.name, integer_bounds(s)) for s in program.symbols if s.kind == "int")
     first, values = (tangents.first, tangents.values) if tangents else (len(program.steps), ())
@@ -183,10 +183,11 @@ def normal_forms(
             _require_entries(t, length)
         before, noted, t.conditions = t.assumed, t.conditions, {}
         if step.op == "where" and forms[step.args[0]] not in ({}, t.number(1)):
-            for branch in set(step.args[1:]) & partial.keys():
+            for branch in sorted(partial.keys() & step.args[1:]):
                 if i < first:
                     raise GiveUp("a branch of where that is not defined everywhere")
-                noted |= partial[branch]
+                if not _is_total(t, forms[branch]):
+                    noted |= partial[branch]
         forms[i] = _step_form(t, program, i, forms, tangents)
         open_args = partial.keys() & step.args
         if t.assumed != before or open_args:
@@ -215,6 +216,17 @@ def _step_form(
     shapes = [shape_of(program.steps[a]) for a in step.args]
     call = StepCall(t, step, shape_of(step), [forms[a] for a in step.args], shapes)
     return _op_form(call) if found is None else found
+
+
+_PARTIAL = {"inv", "log", "asin", "acosh", "atanh", "gamma", "lgamma", "polygamma"}
+
+
+def _is_total(t: FormAlgebra, form: Form) -> bool:
+    """Tell whether a form has a value at every point: it has no denominators, roots and functions with a domain."""
+    heads = [t.heads[h] for h in heads_within(t, form)]
+    monomials = [m for own in (form, *(f for head in heads for f in head.forms)) for m in own]
+    exponents = (e for m in monomials for (_, own), x in m for e in (x, *(y for _, _, y in own)))
+    return all(e > 0 and e.denominator == 1 for e in exponents) and not any(h.kind in _PARTIAL for h in heads)
 
 
 _JUMPS = {
