@@ -80,7 +80,9 @@ def _divide_product(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProd
     if e.denominator != 1 or e < 1 or len(head.params) != 1:
         return None
     if any(t.heads[h].kind == "delta" for h in heads_of(form)):
-        return _complete_product(t, atom, raw)
+        completed = _complete_product(t, atom, raw)
+        if completed is not None:
+            return completed
     names = {f"${k}": p for k, p in enumerate(atom[1])}
     if len(form) != 1:
         return _divide_product_by_sum(t, atom, raw, t.rename(form, names))
