@@ -20,13 +20,13 @@ from symgrad.checker.extension_field.evaluate import branch_on_comparison
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.file.reader import check_structure
 from symgrad.checker.file.statement import Statement, statement_of
-from symgrad.checker.index_form.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
+from symgrad.checker.index_form.proofs import has_sizes, prove_equal
 from symgrad.checker.induction.claims import Induction
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.variables import Equality
 from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS
 from symgrad.checker.numbers import number_from_json
-from symgrad.checker.program.derivative import derivative_claim, gradient_claim
+from symgrad.checker.program.derivative import Tangents, derivative_claim, gradient_claim
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.names import terminal_text
 from symgrad.checker.program.scalar_derivatives import is_piecewise
@@ -106,9 +106,8 @@ class _Claim:
     Args:
         program: the steps, including the steps of a derivative.
         a, b: the two sides.
-        strict: the variable of differentiation; False if there is none.
+        tangents: the steps of a derivative; None if the claim is not about one.
         defined: further steps that must be certain at an admissible point.
-        direction: the variable that holds the direction of a derivative with respect to an array.
         data: the content of the file.
         deadline: on the clock of `symgrad.checker.clock`.
     """
@@ -116,11 +115,15 @@ class _Claim:
     program: ProofProgram
     a: int
     b: int
-    strict: str | bool
+    tangents: Tangents | None
     defined: tuple[int, ...]
-    direction: str | None
     data: Mapping[str, Any]
     deadline: float
+
+    @property
+    def strict(self) -> str | bool:
+        """The variable of differentiation; False if there is none."""
+        return self.tangents.wrt if self.tangents else False
 
     @property
     def plain(self) -> int | None:
@@ -203,36 +206,26 @@ def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any],
     if data["kind"] == "equal":
         if program.steps[a].shape != program.steps[b].shape:
             raise UsageError("the two sides have different shapes")
-        return _Claim(program, a, b, False, (), None, data, deadline)
+        return _Claim(program, a, b, None, (), data, deadline)
     if data["kind"] == "gradient":
-        made, left, right, direction = gradient_claim(program, a, b, data["wrt"])
-        check_shapes(made)
-        return _Claim(made, left, right, data["wrt"], (a, b), direction, data, deadline)
-    made, tangent, claim, direction = derivative_claim(program, a, data["wrt"], b)
+        made, left, right, tangents = gradient_claim(program, a, b, data["wrt"])
+    else:
+        made, left, right, tangents = derivative_claim(program, a, data["wrt"], b)
     check_shapes(made)
-    return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
+    return _Claim(made, left, right, tangents, tangents.values, data, deadline)
 
 
 def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
         """Check the proof for real numbers that is part of a proof for complex numbers."""
-        _check_cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
+        _check_cases(_Claim(*statement, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
     return CheckResult(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
 
 
 def _check_cases(c: _Claim) -> CheckResult:
-    program, a, b, data = c.program, c.a, c.b, c.data
-    if data.get("sizes") == "all" and data["kind"] != "equal" and not is_same_step(program, a, b):
-        i, j = data["a"], data["b"]
-        base = program_from_json(data["program"])
-        if data["kind"] == "gradient":
-            left_out = prove_same_gradient(base, i, j, data["wrt"], deadline=c.deadline)
-        else:
-            left_out = prove_gradient(base, i, data["wrt"], j, deadline=c.deadline)
-        return _check_sample(c, _proved_anew(base), left_out)
-    return _check_sample(c, *_replay(program, a, b, data, c.deadline))
+    return _check_sample(c, *_replay(c.program, c.a, c.b, c.data, c.deadline, c.tangents))
 
 
 def _proved_anew(program: ProofProgram) -> str:
@@ -240,7 +233,12 @@ def _proved_anew(program: ProofProgram) -> str:
 
 
 def _replay(
-    program: ProofProgram, a: int, b: int, proof: Mapping[str, Any], deadline: float
+    program: ProofProgram,
+    a: int,
+    b: int,
+    proof: Mapping[str, Any],
+    deadline: float,
+    tangents: Tangents | None = None,
 ) -> tuple[str, Sequence[str]]:
     """Replay a proof that two steps are equal; return how it went, and the excluded points."""
     apart = proof.get("status") == "apart"
@@ -252,7 +250,7 @@ def _replay(
         excluded = _replay_all(entry_claims(program, a, b), proof["entries"], deadline)
         return f"{len(proof['entries'])} entries replayed", excluded
     if proof.get("sizes") == "all":
-        return _proved_anew(program), prove_equal(program, a, b, deadline=deadline)
+        return _proved_anew(program), prove_equal(program, a, b, tangents, deadline=deadline)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in case["outcome"])): case for case in proof["cases"]}
     found: list[str] = []
     excluded: list[str] = []
@@ -369,9 +367,10 @@ def _check_witness(c: _Claim) -> CheckResult:
         raise GiveUp("at the given point the two balls are not disjoint")
     # For a derivative with respect to an array, a unit direction selects the entry.
     index, readable = witness.index, {**sizes, **point}
-    if c.direction is not None and (entry := _unit_direction_index(point[c.direction])) is not None:
+    direction = c.tangents and c.tangents.direction
+    if direction and (entry := _unit_direction_index(point[direction])) is not None:
         index = entry
-        del readable[c.direction]
+        del readable[direction]
     why = "the two balls are disjoint at the given point"
     return CheckResult("refuted", why, difference=Difference(readable, index, values))
 

@@ -256,14 +256,21 @@ def _for_real_numbers(
 ) -> dict[str, Any] | None:
     """Return the JSON of a proof for real variables; None if there is none, or it does not prove the complex claim."""
     try:
-        real, left, right, strict, defined = real_statement(program, a, b, wrt)
+        real, left, right, _, defined = real_statement(program, a, b, wrt)
     except (GiveUp, UsageError):
         return None
     attempt = prove(real, left, right, deadline)
     if not attempt.proved:
         return None
     outcome = refute(
-        real, left, right, strict=strict, defined=defined, deadline=deadline, enough=FIRST_POINTS, finer=False
+        real,
+        left,
+        right,
+        strict=wrt or False,
+        defined=defined,
+        deadline=deadline,
+        enough=FIRST_POINTS,
+        finer=False,
     )
     wanted = [left, right, *defined]
     inner = (p for p in outcome.points if is_defined_around(real, wanted, p.values, p.sizes))

@@ -13,11 +13,9 @@ import numpy as np
 from symgrad.checker.check import FORMAT
 from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.checker.extension_field.field import GiveUp
-from symgrad.checker.index_form.proofs import has_sizes, prove_gradient, prove_same_gradient
+from symgrad.checker.index_form.proofs import has_sizes
 from symgrad.checker.numbers import number_to_json, rational
-from symgrad.checker.program.derivative import derivative_claim, gradient_claim
-from symgrad.checker.program.merge_steps import is_same_step
-from symgrad.checker.program.scalar_derivatives import is_piecewise
+from symgrad.checker.program.derivative import Tangents, derivative_claim, gradient_claim
 from symgrad.checker.program.steps import ProofProgram, program_to_json
 from symgrad.checker.witness import Witness, ball_text, is_defined_around
 from symgrad.ir.graph import Node
@@ -28,8 +26,8 @@ from symgrad.verification.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE
 from symgrad.verification.points.sampler import SamplePoint
 from symgrad.verification.reporting.definedness import Side, undefined
 from symgrad.verification.reporting.regions import regions_of, try_points
-from symgrad.verification.search.induction import has_recurrences, is_scalar, prove_equality, replay_data
-from symgrad.verification.search.prove import Attempt, Case
+from symgrad.verification.search.induction import is_scalar, prove_equality, replay_data
+from symgrad.verification.search.prove import Attempt
 from symgrad.verification.search.refute import Outcome, refute
 from symgrad.verification.search.schwartz_zippel import error_probability
 from symgrad.verification.statement import guards, program_of
@@ -43,25 +41,31 @@ class Claim:
     Args:
         program: the steps; for a claim about a derivative also the steps that compute the derivative.
         a, b: the two sides.
-        strict: the variable with respect to which the first side was differentiated, or False.
+        tangents: the steps that compute the derivative; None for other claims.
         defined: further steps; only points at which these steps certainly have values are used.
         source: the beginning of the proof: the program and the kind of statement.
-        direction: the variable that holds the direction, for a derivative with respect to an array.
         base: the program before differentiation, which the proof contains.
-        sides: positions in ``base``: of both sides, or of the function and its claimed derivative.
         nodes: both sides as nodes of the graph.
     """
 
     program: ProofProgram
     a: int
     b: int
-    strict: str | bool
+    tangents: Tangents | None
     defined: tuple[int, ...]
     source: Mapping[str, Any]
-    direction: str | None
     base: ProofProgram
-    sides: tuple[int, int]
     nodes: tuple[Node, Node]
+
+    @property
+    def strict(self) -> str | bool:
+        """The variable with respect to which the first side was differentiated, or False."""
+        return self.tangents.wrt if self.tangents else False
+
+    @property
+    def direction(self) -> str | None:
+        """The variable that holds the direction, for a derivative with respect to an array."""
+        return self.tangents.direction if self.tangents else None
 
     @property
     def plain(self) -> int | None:
@@ -83,24 +87,23 @@ def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """Return the statement a = b, with named sizes replaced."""
     program, (i, j, *able) = program_of([a, b, *guards([a, b])], sizes=sizes)
     source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
-    return Claim(program, i, j, False, (*able,), source, None, program, (i, j), (a, b))
+    return Claim(program, i, j, None, (*able,), source, program, (a, b))
 
 
 def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """Return the statement that a claim is the derivative of y, with named sizes replaced."""
     program, (i, j, *able) = program_of([y, claim, *guards([y, claim])], [wrt], sizes)
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
-    expanded, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
-    nodes = (y, claim)
-    return Claim(expanded, tangent, change, wrt.name, (i, *able), source, direction, program, (i, j), nodes)
+    expanded, tangent, change, tangents = derivative_claim(program, i, wrt.name, j)
+    return Claim(expanded, tangent, change, tangents, (i, *able), source, program, (y, claim))
 
 
 def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """Return the statement that two values have the same gradient, with named sizes replaced."""
     program, (i, j, *able) = program_of([a, b, *guards([a, b])], [wrt], sizes)
     source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
-    expanded, left, right, direction = gradient_claim(program, i, j, wrt.name)
-    return Claim(expanded, left, right, wrt.name, (i, j, *able), source, direction, program, (i, j), (a, b))
+    expanded, left, right, tangents = gradient_claim(program, i, j, wrt.name)
+    return Claim(expanded, left, right, tangents, (i, j, *able), source, program, (a, b))
 
 
 def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verdict:
@@ -130,7 +133,8 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
     found = outcome.witness is not None
     # A short proof may still tell in which regions a refuted claim holds.
     soon = now() + 0.1 * time_limit
-    attempt = _attempt(s, soon if found else begun + 0.7 * time_limit)
+    until = soon if found else begun + 0.7 * time_limit
+    attempt = prove_equality(s.program, s.a, s.b, until, s.tangents)
     if not found and (attempt.thin or not attempt.proved):
         most = POINTS_BESIDE_PROOFS if attempt.proved else None
         outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
@@ -165,22 +169,6 @@ def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
     return undefined(
         s.program, sides, strict=s.strict, plain=s.plain, direction=s.direction, deadline=deadline
     )
-
-
-def _attempt(s: Claim, deadline: float) -> Attempt:
-    simple = s.source["kind"] == "equal" or s.scalar or has_recurrences(s.program)
-    if simple or is_same_step(s.program, s.a, s.b):
-        return prove_equality(s.program, s.a, s.b, deadline)
-    try:
-        if s.source["kind"] == "gradient":
-            left_out = prove_same_gradient(s.base, *s.sides, s.source["wrt"], deadline=deadline)
-        else:
-            left_out = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
-    except GiveUp as why:
-        return Attempt((Case({}, f"the search stopped: {why}"),))
-    # If no step selects, a side is undefined at every excluded point, so that the sides cannot differ there.
-    thin = bool(left_out) and is_piecewise(s.base)
-    return Attempt((Case({}, "proved", left_out, {"sizes": "all"}, thin=thin),))
 
 
 def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:

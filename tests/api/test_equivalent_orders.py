@@ -198,7 +198,7 @@ def test_values_are_proved_once_stops_are_read_as_what_they_stop() -> None:
 def test_what_both_sides_read_alike_may_be_anything() -> None:
     p = sg.parse("""
     z : real[n, h]; codebook : real[k, h]; beta : positive
-    e = take(codebook, argmin(sum((z[:, None, :] - codebook[None, :, :])**2, axis=2), axis=1), axis=0)
+    e = take(codebook, argmin(sum(jv(0, z[:, None, :] - codebook[None, :, :]), axis=2), axis=1), axis=0)
     loss = mean((stop_gradient(z) - e)**2) + beta*mean((z - stop_gradient(e))**2)
     plain = (1 + beta)*mean((z - e)**2)
     wrong = (2 + beta)*mean((z - e)**2)
@@ -208,6 +208,19 @@ def test_what_both_sides_read_alike_may_be_anything() -> None:
     assert v.of_values is not None
     assert v.of_values.note == "for arbitrary values of the expressions that both sides share"
     assert sg.equivalent(p["loss"], p["wrong"], "beta").status == "refuted"
+
+
+def test_quantised_vectors_are_compared_as_they_are() -> None:
+    p = sg.parse("""
+    z : real[n, h]; codebook : real[k, h]; beta : positive
+    e = take(codebook, argmin(sum((z[:, None, :] - codebook[None, :, :])**2, axis=2), axis=1), axis=0)
+    loss = mean((stop_gradient(z) - e)**2) + beta*mean((z - stop_gradient(e))**2)
+    plain = (1 + beta)*mean((z - e)**2)
+    """)
+    v = sg.equivalent(p["loss"], p["plain"], "beta")
+    assert v.status == "proved"
+    assert v.of_values is not None
+    assert v.of_values.note is None
 
 
 ANALYTIC = st.recursive(

@@ -245,6 +245,7 @@ ARRAY_FUNCTIONS = [
     "trace(cosm(stack([A@A.T/5, outer(w, w)]))[1])",
     "sum(expm_frechet(A@A.T/5, outer(w, w))@A)",
     "sum(cosm_frechet(eye(n), A@A.T)@A)",
+    "trace(sinm_frechet(A@A.T/5, A@A.T))",
     "sum(var(A, axis=0)*v)",
     "max(broadcast_to(A[0], (n, m)))",
     "sum(solve(stack([A@A.T + 3*eye(n)]), stack([A, b]))**2)",

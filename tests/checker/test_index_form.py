@@ -9,7 +9,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.checker.extension_field.field import GiveUp
-from symgrad.checker.index_form.proofs import prove_equal, prove_gradient
+from symgrad.checker.index_form.proofs import prove_equal
+from symgrad.checker.program.derivative import derivative_claim
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verification.statement import program_of
 
@@ -32,11 +33,11 @@ def gradient(
     text: str, wrt: str, claim: str, symmetric: Sequence[str] = (), most: int = 50_000
 ) -> tuple[str, ...]:
     """Prove the derivative of f in a text; of sum(G*f) if the text declares G."""
-    text = declared(text, symmetric)
-    names = ["f", "claim", *(["G"] if "G :" in text else [])]
-    steps, (y, at, *seed) = program(f"{text}\nclaim = {claim}", *names)
-    cotangent = seed[0] if seed else None
-    return prove_gradient(steps, y, wrt, at, cotangent=cotangent, most=most)
+    text, of = declared(text, symmetric), "f"
+    if "G :" in text:
+        text, of = f"{text}\nseeded = sum(G*f)", "seeded"
+    steps, (y, at) = program(f"{text}\nclaim = {claim}", of, "claim")
+    return prove_equal(*derivative_claim(steps, y, wrt, at), most=most)
 
 
 def equal(text: str, a: str, b: str, symmetric: Sequence[str] = ()) -> tuple[str, ...]:
@@ -101,6 +102,16 @@ RIGHT = {
         (),
     ),
     "gathered": ("x : real[n]\nids : int[b]\nc : real[b]\nf = sum(c*x[ids])", "c", "x[ids]", ()),
+    "logarithm of the determinant of an exponential": (SQUARE + "f = logdet(expm(A@X))", "X", "A.T", ()),
+    "product of products": (SQUARE + "f = prod(-3*a*b)", "a", "prod(-3*a*b)/a", ()),
+    "cube root": (SQUARE + "f = b@cbrt(a)", "a", "b/(3*cbrt(a)**2)", ()),
+    "angle": (SQUARE + "f = sum(atan2(a, b))", "a", "b/(a**2 + b**2)", ()),
+    "logistic loss": (
+        DATA + "p = 1/(1 + exp(-X@w))\nf = -sum(y*log(p) + (1 - y)*log(1 - p))",
+        "w",
+        "X.T@(p - y)",
+        (),
+    ),
     "largest": (
         "x : real[n]\nf = max(x)**2",
         "x",
@@ -203,6 +214,15 @@ EQUAL = [
     ("x, y : real[n]", "exp(1/(4*x**2 + 12*x*y + 9*y**2)**2)", "exp((2*x + 3*y)**(-4))", ()),
     ("x, y : real[n]", "abs(1/(x**3 + 3*x**2*y + 3*x*y**2 + y**3))", "abs((x + y)**(-3))", ()),
     ("x : real[n]", "cos(1/(sum(x)**2 - 6*sum(x) + 9))", "cos((3 - sum(x))**(-2))", ()),
+    ("x : real[n]", "log(1 - 1/(1 + exp(x)))", "x - log(1 + exp(x))", ()),
+    ("x : real[n]", "x/cbrt(x)**2", "cbrt(x)", ()),
+    (SQUARE, "trace(expm_frechet(X, A)@expm(-X))", "trace(A)", ()),
+    (
+        SQUARE,
+        "expm_frechet(2*X, A)*1 + trace(sinm_frechet(X.T, A)@sinm(2*X).T)",
+        "expm_frechet(2*X, A) + trace(A@sinm(2*X.T)@cosm(X.T))",
+        (),
+    ),
 ]
 
 
@@ -249,6 +269,8 @@ def test_the_diagonal_of_a_reduction_is_that_of_its_rows(f: str) -> None:
 
 UNEQUAL = [
     (SQUARE, "X@A", "A@X"),
+    (SQUARE, "trace(expm_frechet(X, A)@expm(-X.T))", "trace(A)"),
+    (SQUARE, "trace(sinm_frechet(X, A)@cosm(X))", "trace(cosm(X).T@A@cosm(X))"),
     (SQUARE, "trace(X@A@X)", "trace(X@A.T@X)"),
     ("x : real", "x/x*sign(x)**2 + 0*x", "sign(x)**2 + 1 - 1 + 0*x + (x > 0) - (x >= 0)"),
     ("x : real", "sqrt(x**2)", "x"),

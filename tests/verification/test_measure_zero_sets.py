@@ -299,7 +299,7 @@ def test_proofs_of_arrays_end_in_time():
     s = equal(program["a"].node, program["b"].node)
     begun = now()
     with pytest.raises(GiveUp, match="time limit"):
-        prove_equal(s.base, *s.sides, deadline=begun + 0.2)
+        prove_equal(s.program, s.a, s.b, deadline=begun + 0.2)
     assert now() - begun < 2
 
 

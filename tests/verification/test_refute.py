@@ -46,8 +46,8 @@ def claim(y: str, wrt: str, derivative: str, declarations: str = "x : real") -> 
     listing = parse_program(f"{declarations}\ny = {y}\nclaim = {derivative}")
     sides = [listing.assignments["y"], listing.assignments["claim"]]
     program, (i, j) = program_of(sides, list(listing.symbols.values()))
-    made, a, b, direction = derivative_claim(program, i, wrt, j)
-    outcome = refute(made, a, b, strict=wrt, defined=[i], direction=direction)
+    made, a, b, tangents = derivative_claim(program, i, wrt, j)
+    outcome = refute(made, a, b, strict=wrt, defined=[i], direction=tangents.direction)
     if outcome.witness is not None:
         assert distinct_values(made, a, b, outcome.witness, strict=wrt, defined=[i])
     return outcome

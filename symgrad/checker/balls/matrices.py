@@ -166,23 +166,25 @@ def _matrix_function(name: str, x: list[list[Value]]) -> list[list[Value]]:
 def _function(name: str) -> Callable[..., Array]:
     """Return a function f of each matrix of a stack.
 
-    With a direction e, return its derivative, from f([[x, e], [0, x]]).
+    With a direction e, return its derivative, from f([[x, e], [0, x]]); with more, differentiate this in the same way.
     """
 
     def of(x: Array, *directions: Array) -> Array:
         result = np.full(x.shape, None, dtype=object)
         n = x.shape[-1]
         for at in np.ndindex(*x.shape[:-2]):
-            rows = x[at].tolist()
+            rows = x[at]
             if any(v is None for m in (x, *directions) for v in m[at].flat) or not n:
                 continue
             for e in directions:
-                rows = [[*p, *q] for p, q in zip(rows, e[at].tolist(), strict=True)] + [
-                    [*([fmpq(0)] * n), *p] for p in rows
-                ]
-            found = _matrix_function(name, rows)
+                none = np.full(rows.shape, fmpq(0), dtype=object)
+                along = none.copy()
+                for k in range(0, len(rows), n):
+                    along[k : k + n, k : k + n] = e[at]
+                rows = np.block([[rows, along], [none, rows]])
+            found = _matrix_function(name, rows.tolist())
             for i, j in np.ndindex(n, n):
-                v: Any = found[i][j + n * len(directions)]
+                v: Any = found[i][j + len(rows) - n]
                 result[at][i, j] = v if v.is_finite() else None
         return result
 

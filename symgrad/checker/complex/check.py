@@ -30,12 +30,12 @@ from symgrad.checker.extension_field.field import Element, GiveUp
 from symgrad.checker.extension_field.replay import replay_field
 from symgrad.checker.limits import COMPLEX_GENERATORS
 from symgrad.checker.numbers import context
-from symgrad.checker.program.derivative import derivative_claim
+from symgrad.checker.program.derivative import Tangents, derivative_claim
 from symgrad.checker.program.steps import ProofProgram
 
 _BITS = 256
 
-RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"
+RealStatement: TypeAlias = "tuple[ProofProgram, int, int, Tangents | None, tuple[int, ...]]"
 """A program, two steps that should be equal, the variable of differentiation or False, and steps that must be
 defined."""
 
@@ -75,18 +75,18 @@ def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> Re
     """
     real = retype_symbols(program, [s.name for s in program.symbols if s.kind == "complex"], "real")
     if wrt is None:
-        made, left, right, defined = real, a, b, (a, b)
+        made, left, right, tangents = real, a, b, None
     else:
-        made, left, right, _ = derivative_claim(real, a, wrt, b)
-        defined = (left, right, a)
+        made, left, right, tangents = derivative_claim(real, a, wrt, b)
+    defined = tangents.values if tangents else ()
     varies = depends_on(made, None)
-    for i in made.needed(defined):
+    for i in made.needed((left, right, *defined)):
         step = made.steps[i]
         if step.op == "symbol" and step.kind != "real":
             raise GiveUp(f"'{step.params[0]}' is an integer")
         if varies[i] and step.op not in _MEROMORPHIC and not _is_meromorphic(made, i, varies):
             raise GiveUp(f"'{step.op}' is not meromorphic")
-    return made, left, right, wrt or False, defined[2:]
+    return made, left, right, tangents, defined
 
 
 def _is_meromorphic(program: ProofProgram, i: int, varies: bytearray) -> bool:

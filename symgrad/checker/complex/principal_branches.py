@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symgrad.checker.program.builder import StepBuilder
+from symgrad.checker.program.definitions import DEFINITIONS
 from symgrad.checker.program.derivative import differentiate
 from symgrad.checker.program.scalar_derivatives import FormulaTerm
 from symgrad.checker.program.step_text import step_text
@@ -54,22 +55,6 @@ _CURES = {"cbrt": "write u**(1/3) for the principal root", "lgamma": "write log(
 # ------------------------------------------------------------------------------------------------------- definitions
 
 
-def _exp_sum(u: FormulaTerm, sign: int) -> FormulaTerm:
-    """Return exp(u) + sign*exp(-u)."""
-    other = (-u)("exp")
-    return u("exp") + other if sign > 0 else u("exp") - other
-
-
-def _tanh(u: FormulaTerm) -> FormulaTerm:
-    e = (2 * u)("exp")
-    return (e - 1) / (e + 1)
-
-
-def _coth(u: FormulaTerm) -> FormulaTerm:
-    e = (2 * u)("exp")
-    return (e + 1) / (e - 1)
-
-
 def _asin(u: FormulaTerm) -> FormulaTerm:
     return -u.constant("i") * (u.constant("i") * u + (1 - u * u)("sqrt"))("log")
 
@@ -96,25 +81,9 @@ def _atanh(u: FormulaTerm) -> FormulaTerm:
 
 
 _DEFINITIONS: dict[str, Callable[[FormulaTerm], FormulaTerm]] = {
-    "exp2": lambda u: (u * u.number(2)("log"))("exp"),
-    "expm1": lambda u: u("exp") - 1,
-    "log2": lambda u: u("log") / u.number(2)("log"),
-    "log10": lambda u: u("log") / u.number(10)("log"),
-    "log1p": lambda u: (1 + u)("log"),
-    "sigmoid": lambda u: 1 / (1 + (-u)("exp")),
-    "softplus": lambda u: (1 + u("exp"))("log"),
+    **DEFINITIONS,
     "erfcx": lambda u: (u * u)("exp") * u("erfc"),
     "dawsn": lambda u: u.constant("pi")("sqrt") / 2 * (-(u * u))("exp") * u("erfi"),
-    "tan": lambda u: u("sin") / u("cos"),
-    "cot": lambda u: u("cos") / u("sin"),
-    "sec": lambda u: 1 / u("cos"),
-    "csc": lambda u: 1 / u("sin"),
-    "sinh": lambda u: _exp_sum(u, -1) / 2,
-    "cosh": lambda u: _exp_sum(u, 1) / 2,
-    "tanh": _tanh,
-    "coth": _coth,
-    "sech": lambda u: 2 / _exp_sum(u, 1),
-    "csch": lambda u: 2 / _exp_sum(u, -1),
     "asin": _asin,
     "acos": _acos,
     "atan": _atan,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, permutations
 from typing import TypeAlias
 
 from symgrad.checker.extension_field.field import GiveUp
@@ -29,16 +29,16 @@ Axes: TypeAlias = "list[tuple[str, str]]"
 def _einsum(call: StepCall) -> Form:
     t = call.t
     labels, result = call.step.params
+    kept = {f"l{label}": f"a{k}" for k, label in enumerate(result)}
     lengths: dict[str, str] = {}
     parts: list[Form] = []
     for form, shape, own in zip(call.args, call.shapes, labels, strict=True):
-        if any(lengths.setdefault(f"l{label}", n) != n for label, n in zip(own, shape, strict=True)):
+        names = [kept.get(f"l{label}", f"l{label}") for label in own]
+        if any(lengths.setdefault(i, n) != n for i, n in zip(names, shape, strict=True)):
             raise GiveUp("a contraction of axes of different lengths")
-        parts.append(t.rename(form, {f"a{k}": f"l{own[k]}" for k in indexed_axes(shape)}))
-    kept = {f"l{label}": f"a{k}" for k, label in enumerate(result)}
-    summed = {i: n for i, n in lengths.items() if i not in kept and n != "1"}
-    found = t.sum_over(t.multiply(*parts), summed)
-    return t.rename(found, kept)
+        parts.append(t.rename(form, {f"a{k}": names[k] for k in indexed_axes(shape)}))
+    summed = {i: n for i, n in lengths.items() if i not in kept.values() and n != "1"}
+    return t.sum_over(t.multiply(*parts), summed)
 
 
 # --------------------------------------------------------------------------------------------------------- reductions
@@ -88,18 +88,15 @@ def _softmax(call: StepCall) -> Form:
 
 def _opaque_reduction(call: StepCall) -> Form:
     """Return an opaque reduction: a function of all entries along the axes."""
-    t, (axis,) = call.t, call.step.params
+    t, op, (axis,) = call.t, call.step.op, call.step.params
     axis = tuple(range(len(call.shapes[0]))) if axis is None else (axis,) if isinstance(axis, int) else axis
     reduced = _reduced_lengths(call, axis)
-    if not reduced and call.step.op in ("max", "min", "prod"):
-        return _renumber_axes(call, call.args[0], axis)
-    names = {index: f"$m{k}" for k, index in enumerate(reduced)}
-    fixed = {n: n for n in names.values()}
-    if call.step.op == "prod":
-        return _renumber_axes(
-            call, product_along_axes(t, t.rename(call.args[0], names), tuple(reduced.values())), axis
-        )
-    form = opaque(t, call.step.op, t.rename(call.args[0], names), tuple(reduced.values()), fixed)
+    marks = {index: f"$m{k}" for k, index in enumerate(reduced)}
+    form, lengths = t.rename(call.args[0], marks), tuple(reduced.values())
+    if op == "prod" and lengths:
+        form = product_along_axes(t, form, lengths)
+    elif lengths or op not in ("max", "min", "prod"):
+        form = opaque(t, op, form, lengths, {m: m for m in marks.values()})
     return _renumber_axes(call, form, axis)
 
 
@@ -324,17 +321,26 @@ def _matrix_function(call: StepCall) -> Form:
 
 
 def _frechet(call: StepCall) -> Form:
+    """Return the derivative of a function of a matrix in directions, which come in each order."""
     t, name, length = call.t, call.step.op.removesuffix("_frechet"), call.shape[-1]
     row, column = _matrix_axes(call.shape)
-    x, e = call.args
+    x, *directions = call.args
     if length == "1":
-        following, sign = MATRIX_FUNCTIONS[name]
-        value = exp(t, x) if name == "expm" else opaque(t, following[:3], x)
-        return t.scale(t.multiply(value, e), sign)
-    rows = divided_difference(
-        t, name, t.rename(x, {row: "i", column: "j"}), "i", "j", ((row, "i"), ("j", column)), length
-    )
-    return t.sum_over(t.multiply(rows, t.rename(e, {row: "i", column: "j"})), {"i": length, "j": length})
+        side = 1
+        for _ in directions:
+            name, turn = MATRIX_FUNCTIONS[name]
+            side *= turn
+        value = exp(t, x) if name == "expm" else opaque(t, name[:3], x)
+        return t.scale(t.multiply(value, *directions), side)
+    ends = [(f"i{k}", f"j{k}") for k in range(len(directions))]
+    path = (row, *(i for pair in ends for i in pair), column)
+    pairs = tuple(zip(path[::2], path[1::2], strict=True))
+    rows = divided_difference(t, name, t.rename(x, {row: "i", column: "j"}), "i", "j", pairs, length)
+    terms: list[Form] = []
+    for order in permutations(directions):
+        turned = (t.rename(e, {row: i, column: j}) for e, (i, j) in zip(order, ends, strict=True))
+        terms.append(t.sum_over(t.multiply(rows, *turned), {i: length for pair in ends for i in pair}))
+    return t.add(*terms)
 
 
 ARRAY_OPS: Mapping[str, Callable[[StepCall], Form]] = {

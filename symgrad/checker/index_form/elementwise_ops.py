@@ -29,6 +29,9 @@ from symgrad.checker.index_form.forms.position_maps import iota_difference, orde
 from symgrad.checker.index_form.forms.product_rules import delta
 from symgrad.checker.index_form.forms.terms import FormAlgebra
 from symgrad.checker.index_form.index_arrays import push_through_gather
+from symgrad.checker.program.builder import StepBuilder
+from symgrad.checker.program.definitions import DEFINITIONS
+from symgrad.checker.program.scalar_derivatives import FormulaTerm
 from symgrad.checker.program.steps import ProofStep
 
 
@@ -116,31 +119,8 @@ def _power(t: FormAlgebra, a: Form, b: Form) -> Form:
     return found
 
 
-def _plus(t: FormAlgebra, form: Form, value: int) -> Form:
-    return t.add(form, t.number(value))
-
-
-def _reciprocal(function: Unary) -> Unary:
-    return lambda t, u: power(t, function(t, u), -1)
-
-
 def _of_reciprocal(function: Unary) -> Unary:
     return lambda t, u: function(t, power(t, u, -1))
-
-
-def _sinh(t: FormAlgebra, u: Form, side: int = -1) -> Form:
-    other = exp(t, t.scale(u, -1))
-    return t.scale(t.add(exp(t, u), t.scale(other, side)), Fraction(1, 2))
-
-
-def _cosh(t: FormAlgebra, u: Form) -> Form:
-    return _sinh(t, u, 1)
-
-
-def _tanh(t: FormAlgebra, u: Form) -> Form:
-    """Return tanh(u) = 1 - 2/(1 + exp(2*u))."""
-    found = power(t, _plus(t, exp(t, t.scale(u, 2)), 1), -1)
-    return _plus(t, t.scale(found, -2), 1)
 
 
 def _opaque_function(kind: str, *params: object) -> Unary:
@@ -157,21 +137,30 @@ def _partial_function(kind: str, *params: object) -> Unary:
     return function
 
 
+def _by_definition(definition: Callable[[FormulaTerm], FormulaTerm]) -> Unary:
+    """Return a function that a formula of other functions defines."""
+    into = StepBuilder([ProofStep("symbol", (), ("u",))])
+    last = definition(FormulaTerm(into, 0)).at
+
+    def function(t: FormAlgebra, u: Form) -> Form:
+        forms = [u]
+        for step in into.steps[1:]:
+            args = [forms[a] for a in step.args]
+            if step.op == "number":
+                forms.append(t.number(step.params[0]))
+            else:
+                forms.append(UNARY[step.op](t, *args) if len(args) == 1 else BINARY[step.op](t, *args))
+        return forms[last]
+
+    return function
+
+
 def polygamma(t: FormAlgebra, u: Form, order: int) -> Form:
     """Return polygamma, the derivative of log(gamma(u)) of the order ``order`` + 1."""
     return _partial_function("polygamma", order)(t, u)
 
 
-_sin, _cos, _atan = map(_opaque_function, ("sin", "cos", "atan"))
 _asin, _acosh, _atanh = map(_partial_function, ("asin", "acosh", "atanh"))
-
-
-def _tan(t: FormAlgebra, u: Form) -> Form:
-    return _divide(t, _sin(t, u), _cos(t, u))
-
-
-def _log_base(base: int) -> Unary:
-    return lambda t, u: _divide(t, log(t, u), log(t, t.number(base)))
 
 
 def _opaque_of_two(kind: str) -> Binary:
@@ -224,39 +213,23 @@ def _minimum(t: FormAlgebra, a: Form, b: Form) -> Form:
 
 
 UNARY: Mapping[str, Unary] = {
+    **{name: _by_definition(definition) for name, definition in DEFINITIONS.items()},
     "neg": lambda t, a: t.scale(a, -1),
     "sqrt": lambda t, u: power(t, u, Fraction(1, 2)),
     "cbrt": _opaque_function("cbrt"),
     "exp": exp,
-    "exp2": lambda t, u: exp(t, t.multiply(u, log(t, t.number(2)))),
-    "expm1": lambda t, u: _plus(t, exp(t, u), -1),
     "log": log,
-    "log2": _log_base(2),
-    "log10": _log_base(10),
-    "log1p": lambda t, u: log(t, _plus(t, u, 1)),
-    "sigmoid": lambda t, u: power(t, _plus(t, exp(t, t.scale(u, -1)), 1), -1),
-    "softplus": lambda t, u: log(t, _plus(t, exp(t, u), 1)),
-    "sinh": _sinh,
-    "cosh": _cosh,
-    "tanh": _tanh,
-    "sech": _reciprocal(_cosh),
-    "csch": _reciprocal(_sinh),
-    "coth": _reciprocal(_tanh),
     "asinh": _opaque_function("asinh"),
     "acosh": _acosh,
     "atanh": _atanh,
     "asech": _of_reciprocal(_acosh),
     "acsch": _of_reciprocal(_opaque_function("asinh")),
     "acoth": _of_reciprocal(_atanh),
-    "sin": _sin,
-    "cos": _cos,
-    "tan": _tan,
-    "sec": _reciprocal(_cos),
-    "csc": _reciprocal(_sin),
-    "cot": _reciprocal(_tan),
+    "sin": _opaque_function("sin"),
+    "cos": _opaque_function("cos"),
     "asin": _asin,
     "acos": lambda t, u: t.subtract(t.scale(constant(t, "pi"), Fraction(1, 2)), _asin(t, u)),
-    "atan": _atan,
+    "atan": _opaque_function("atan"),
     "erf": _opaque_function("erf"),
     "erfc": lambda t, u: t.subtract(t.number(1), opaque(t, "erf", u)),
     "gamma": _partial_function("gamma"),

@@ -7,7 +7,8 @@ Let M be a matrix, N its primitive part (M = N times scalars), and f one of the 
 
 If f(x) is the sum of q(n)*x**n, the slope is the sum over a, b of q(a + b + 1)*(M**a)[r, i]*(M**b)[j, c]
 (N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2). So the pairs (r, i) and (j, c) may be exchanged; its sum
-over r = c or over i = j is an entry of f'(M); contracted with N[i, j] or N[c, r] it is an entry of N @ f'(M).
+over r = c or over i = j is an entry of f'(M); contracted with N[i, j] or N[c, r] it is an entry of N @ f'(M), and with
+a function g of M instead an entry of g(M) @ f'(M).
 
 With the pairs P1, ..., Pm it is the sum over a, b, ... of q(a + b + ... + m - 1)*(M**a)[P1]*(M**b)[P2]*..., the divided
 difference of f over m points. Its derivative by M[i, j] is a sum over the pairs (r, c), each replaced by (r, i) and
@@ -16,7 +17,7 @@ difference of f over m points. Its derivative by M[i, j] is a sum over the pairs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -240,54 +241,10 @@ def rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
     return t.rename(found, {"$r": "$0", "$c": "$1", **{n: s for s, n in names.items()}})
 
 
-def matrix_function_derivative(t: FormAlgebra, head: Head, of: Callable[[Form], Form]) -> Form:
-    """Return the derivative of a function of a matrix, over its slots.
-
-    ``of`` is a function that differentiates a form.
-    """
-    slots = tuple(f"${k}" for k in range(head.arity))
-    if head.kind == "slope":
-        length, name, order = head.params
-        pairs, captured = _pairs(slots, order)
-        return _perturb_pairs(t, head.forms[0], of, name, pairs, captured, length)
-    length, p = head.params
-    if p:
-        k = t.name()
-        less_one = t.head(head.kind, (length, p - 1), head.forms, head.arity, symmetries=head.symmetries)
-        left = fill_matrix_slots(t, primitive_part(t, head.forms[0]), ("$0", k, *slots[2:]))
-        right = t.atom(less_one, (k, *slots[1:]))
-        moved = t.rename(matrix_function_derivative(t, less_one, of), {"$0": k})
-        both = t.add(t.multiply(of(left), right), t.multiply(left, moved))
-        return t.sum_over(both, {k: length})
-    return _perturb_pairs(t, head.forms[0], of, head.kind, (("$0", "$1"),), slots[2:], length)
-
-
 def _pairs(positions: Sequence[str], order: int) -> tuple[Pairs, tuple[str, ...]]:
     """Return the pairs of a divided difference, and the captured indices of its matrix."""
     pairs = tuple((positions[2 * k], positions[2 * k + 1]) for k in range(order))
     return pairs, tuple(positions[2 * order :])
-
-
-def _perturb_pairs(
-    t: FormAlgebra,
-    matrix: Form,
-    of: Callable[[Form], Form],
-    name: str,
-    pairs: Pairs,
-    captured: tuple[str, ...],
-    length: str,
-) -> Form:
-    """Return the sum over the pairs (r, c) of the tangent of M[i, j] times the difference with (r, i), (j, c)."""
-    i, j = t.name(), t.name()
-    form = fill_matrix_slots(t, matrix, (i, j, *captured))
-    inner = of(form)
-    if not inner:
-        return {}
-    total: list[Form] = []
-    for k, (r, c) in enumerate(pairs):
-        finer = divided_difference(t, name, form, i, j, (*pairs[:k], (r, i), (j, c), *pairs[k + 1 :]), length)
-        total.append(t.sum_over(t.multiply(finer, inner), {i: length, j: length}))
-    return t.add(*total)
 
 
 # --------------------------------------------------------------------------------------------------------------- rules
@@ -354,6 +311,9 @@ def _contract_divided_difference(t: FormAlgebra, atom: Atom, raw: RawProduct) ->
             )
             return t.times(rest, _derivative_function(t, atom, row, column, 0))
     for ends, (row, column) in (((i, j), (r, q)), ((q, r), (j, i))):
+        joined = _join_function(t, atom, raw, ends, (row, column))
+        if joined is not None:
+            return joined
         found = _divide_by_lead(t, atom, raw, ends)
         if found is not None:
             rest, others = found
@@ -362,6 +322,31 @@ def _contract_divided_difference(t: FormAlgebra, atom: Atom, raw: RawProduct) ->
                 *t.times(none, _derivative_function(t, atom, row, column, 1)),
                 *(t.product(x, (Fraction(1), {atom: Fraction(1)}, {})) for x in t.times(rest, others)),
             ]
+    return None
+
+
+def _join_function(
+    t: FormAlgebra, atom: Atom, raw: RawProduct, ends: tuple[str, str], result: tuple[str, str]
+) -> list[RawProduct] | None:
+    """Contract a derivative f'(M; .) with a function g of a multiple of M, between two indices: it is g(M) @ f'(M)."""
+    c, factors, bound = raw
+    used = [p for _, positions in factors for p in positions]
+    if any(p not in bound or used.count(p) != 2 for p in ends):
+        return None
+    captured = atom[1][4:]
+    own = fill_matrix_slots(t, t.heads[atom[0]].forms[0], ("$r", "$c", *captured))
+    for other in factors:
+        head = t.heads[other[0]]
+        if head.kind not in MATRIX_FUNCTIONS or factors[other] != 1 or {*other[1][:2]} != {*ends}:
+            continue
+        if not _proportional(_matrix_and_primitive_part(t, other, ends[0])[0], own):
+            continue
+        function = t.rename(t.atom(head, other[1]), {ends[0]: "$r", ends[1]: "$c"})
+        derivative = _derivative_function(t, atom, "$r", "$c", 0)
+        product = _product(t, function, derivative, head.params[0])
+        rest = {a: e for a, e in factors.items() if a not in (atom, other)}
+        left: RawProduct = c, rest, {k: n for k, n in bound.items() if k not in ends}
+        return t.times(left, t.rename(product, {"$r": result[0], "$c": result[1]}))
     return None
 
 

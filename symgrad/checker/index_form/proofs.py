@@ -1,8 +1,8 @@
-"""Prove that two array programs are equal, or that a gradient is right, for every size of their axes.
+"""Prove that two array programs are equal, for every size of their axes; also where one is a derivative.
 
 Each step of a program gets a normal form in index notation: a sum of products of indexed factors whose summed indices
 have canonical names (`forms/terms.py`), simplified by a few laws (`forms/product_rules.py`). Two programs are equal if
-the difference of their forms has no terms. The normal form is differentiated by rules of the checker.
+the difference of their forms has no terms. A derivative is a program, too (`symgrad/checker/program/derivative.py`).
 
 Statements are pointwise, over the reals, where both sides are defined. The points at which the laws do not hold are
 returned as conditions: zeros of denominators, nonpositive arguments of logarithms. Named sizes are at least 1.
@@ -11,12 +11,12 @@ returned as conditions: zeros of denominators, nonpositive arguments of logarith
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from symgrad.checker.balls.programs import depending_arguments
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.array_ops import ARRAY_OPS
-from symgrad.checker.index_form.derivatives import FormDerivative, InputSubstitution, merge_repeated_indices
 from symgrad.checker.index_form.elementwise_ops import (
     StepCall,
     elementwise,
@@ -26,21 +26,28 @@ from symgrad.checker.index_form.elementwise_ops import (
 )
 from symgrad.checker.index_form.forms.axis_products import AXIS_PRODUCT_RULES
 from symgrad.checker.index_form.forms.canonical_labels import Form
-from symgrad.checker.index_form.forms.form_conditions import merge_conditions
-from symgrad.checker.index_form.forms.functions import constant, log, magnitude
-from symgrad.checker.index_form.forms.product_rules import RULES
-from symgrad.checker.index_form.forms.terms import REPEATED_INDEX, FormAlgebra, Head
+from symgrad.checker.index_form.forms.form_conditions import (
+    failure_condition,
+    merge_conditions,
+    tie_condition,
+    zero_conditions,
+)
+from symgrad.checker.index_form.forms.functions import constant, exclude, log, magnitude
+from symgrad.checker.index_form.forms.product_rules import RULES, delta
+from symgrad.checker.index_form.forms.terms import REPEATED_INDEX, FormAlgebra, Head, heads_of, heads_within
 from symgrad.checker.index_form.index_arrays import integer_bounds
 from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTION_RULES
+from symgrad.checker.index_form.repeated_indices import merge_repeated_indices
 from symgrad.checker.limits import FORM_TERMS
+from symgrad.checker.program.derivative import Tangents
 from symgrad.checker.program.length_polynomials import empty_axis_condition
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.support.traversal import leaves
+from symgrad.support.traversal import leaves, walk
 
 
 def function_of_product(
-    t: FormAlgebra, program: ProofProgram, at: int, forms: dict[int, Form]
+    t: FormAlgebra, program: ProofProgram, at: int, forms: Mapping[int, Form]
 ) -> Form | None:
     """Return inv, det or logdet of a product of square matrices; None if the argument is not such a product.
 
@@ -112,13 +119,24 @@ def has_sizes(program: ProofProgram) -> bool:
     return any(s.op == "size" or any(isinstance(n, str) for n in s.shape) for s in program.steps)
 
 
-def prove_equal(program: ProofProgram, a: int, b: int, *, deadline: float = math.inf) -> tuple[str, ...]:
+def prove_equal(
+    program: ProofProgram,
+    a: int,
+    b: int,
+    tangents: Tangents | None = None,
+    *,
+    most: int = FORM_TERMS,
+    deadline: float = math.inf,
+) -> tuple[str, ...]:
     """Prove that two steps have equal entries for all values of the symbols and all sizes.
 
     Args:
         program: the steps.
         a: the position of one step.
         b: the position of the other step, of the same shape.
+        tangents: which steps are those of a derivative, if the claim is about one: points where a piecewise function
+            changes its piece are excluded.
+        most: the number of terms at which the search gives up.
         deadline: on the clock of `symgrad.checker.clock`.
 
     Returns:
@@ -135,174 +153,112 @@ def prove_equal(program: ProofProgram, a: int, b: int, *, deadline: float = math
         >>> prove_equal(ProofProgram(steps, (X,)), 0, 2)
         ()
     """
-    t = FormAlgebra(FORM_TERMS, LAWS, deadline=deadline)
+    t = FormAlgebra(most, LAWS, smooth_input=tangents.wrt if tangents else "", deadline=deadline)
     if shape_of(program.steps[a]) != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")
-    forms = normal_forms(t, program, (a, b))
-    return _prove_forms_equal(t, forms[a], forms[b], frozen=_has_stop_gradient(program))
-
-
-def prove_gradient(
-    program: ProofProgram,
-    y: int,
-    wrt: str,
-    claim: int,
-    *,
-    cotangent: int | None = None,
-    most: int = FORM_TERMS,
-    deadline: float = math.inf,
-) -> tuple[str, ...]:
-    """Prove that a step is the derivative of another step with respect to a symbol.
-
-    Points where a piecewise function changes its piece are excluded.
-
-    Args:
-        program: the steps.
-        y: the position of the differentiated step.
-        wrt: the name of the symbol. Its entries count as independent, even for a symmetric matrix: only the point at
-            which the derivative is taken is symmetric.
-        claim: the position of the derivative, which has the axes of y and then those of the symbol.
-        cotangent: the position of an array of y's shape; if there is one, the claim is the gradient of
-            ``sum(cotangent*y)``.
-        most: the number of terms at which the search gives up.
-        deadline: on the clock of `symgrad.checker.clock`.
-
-    Returns:
-        The excluded points, as conditions.
-
-    Raises:
-        GiveUp: if no proof is found; a proof may still exist.
-    """
-    t = FormAlgebra(most, LAWS, smooth_input=wrt, deadline=deadline)
-    symbol = _real_symbol(program, wrt)
-    own = tuple(str(n) for n in symbol.shape)
-    before = shape_of(program.steps[y])
-    outputs = (y, claim) if cotangent is None else (y, claim, cotangent)
-    forms = normal_forms(t, program, outputs, wrt)
-    form = forms[y]
-    if cotangent is not None:
-        if shape_of(program.steps[cotangent]) != before:
-            raise GiveUp("the cotangent has another shape")
-        fixed = InputSubstitution(t, lambda head: _retag_input(t, head, True, head.symmetries)).of(
-            forms[cotangent]
-        )
-        form = t.sum_over(t.multiply(form, fixed), {f"a{k}": before[k] for k in indexed_axes(before)})
-        before = ()
-    if shape_of(program.steps[claim]) != (*before, *own):
-        raise GiveUp("the claim has another shape")
-    found = FormDerivative(t, wrt, tuple(f"a{len(before) + k}" for k in indexed_axes(own))).of(form)
-    frozen = symbol.symmetric or cotangent is not None or _has_stop_gradient(program)
-    return _prove_forms_equal(t, found, forms[claim], frozen=frozen, symbol=symbol)
-
-
-def prove_same_gradient(
-    program: ProofProgram, a: int, b: int, wrt: str, *, deadline: float = math.inf
-) -> tuple[str, ...]:
-    """Prove that two steps have the same derivative with respect to a symbol; see `prove_gradient`.
-
-    Args:
-        program: the steps.
-        a: the position of one step.
-        b: the position of the other step, of the same shape.
-        wrt: the name of the symbol.
-        deadline: on the clock of `symgrad.checker.clock`.
-
-    Returns:
-        The excluded points, as conditions.
-
-    Raises:
-        GiveUp: if no proof is found; a proof may still exist.
-    """
-    t = FormAlgebra(FORM_TERMS, LAWS, smooth_input=wrt, deadline=deadline)
-    symbol, shape = _real_symbol(program, wrt), shape_of(program.steps[a])
-    if shape != shape_of(program.steps[b]):
-        raise GiveUp("the shapes differ")
-    forms = normal_forms(t, program, (a, b), wrt)
-    own = indexed_axes(tuple(str(n) for n in symbol.shape))
-    slope = FormDerivative(t, wrt, tuple(f"a{len(shape) + k}" for k in own))
-    left, right = (slope.of(forms[k]) for k in (a, b))
-    return _prove_forms_equal(
-        t, left, right, frozen=symbol.symmetric or _has_stop_gradient(program), symbol=symbol
-    )
-
-
-def _prove_forms_equal(
-    t: FormAlgebra, left: Form, right: Form, *, frozen: bool, symbol: Symbol | None = None
-) -> tuple[str, ...]:
-    """Unfreeze the inputs, prove that two forms are equal, and return the excluded points.
-
-    After differentiation, the proof may use the symmetry of the symbol.
-    """
-    t.smooth_input = ""  # kinks of frozen inputs do not matter
-    if frozen:
-        unfreeze = InputSubstitution(
-            t, lambda head: _retag_input(t, head, False, _input_symmetries(symbol, head))
-        )
-        left, right = unfreeze.of(left), unfreeze.of(right)
-    _prove_zero(t, t.subtract(left, right))
+    forms = normal_forms(t, program, (a, b), tangents)
+    _prove_zero(t, t.subtract(forms[a], forms[b]))
     return merge_conditions(t.conditions)
-
-
-def _real_symbol(program: ProofProgram, name: str) -> Symbol:
-    symbol = next((s for s in program.symbols if s.name == name), None)
-    if symbol is None or symbol.kind != "real":
-        raise GiveUp(f"{name} is no real symbol of the program")
-    return symbol
-
-
-def _has_stop_gradient(program: ProofProgram) -> bool:
-    return any(s.op == "stop_gradient" for s in program.steps)
-
-
-def _input_symmetries(symbol: Symbol | None, head: Head) -> tuple[tuple[int, ...], ...]:
-    """Return the symmetries of an input after the derivative with respect to a symbol is taken."""
-    own = symbol is not None and symbol.symmetric and head.arity and head.params[0] == symbol.name
-    return ((1, 0),) if own else head.symmetries
-
-
-def _retag_input(t: FormAlgebra, head: Head, frozen: bool, symmetries: Iterable[tuple[int, ...]]) -> Head:
-    """Return the head of an input, frozen (constant for derivatives) or not frozen."""
-    name, lengths, _, kind = head.params
-    key = (name, lengths, frozen, kind)
-    return t.head("tensor", key, (), head.arity, symmetries=symmetries, positive=head.positive)
 
 
 # ---------------------------------------------------------------------------------------------------- from the steps
 
 
 def normal_forms(
-    t: FormAlgebra, program: ProofProgram, outputs: Iterable[int], general: str = ""
+    t: FormAlgebra, program: ProofProgram, outputs: Iterable[int], tangents: Tangents | None = None
 ) -> dict[int, Form]:
-    """Return the forms of the steps that the outputs need; the symmetry of the input ``general`` is not used."""
-    symbols = {s.name: s for s in program.symbols}
+    """Return the forms of the steps that the outputs and the differentiated steps need, and note what is excluded.
+
+    Where a step of a tangent has no value, there is no derivative, and nothing is claimed. So only the conditions of
+    branches of ``where`` are noted, which need not be read, unless they were simplified away. The direction is that of
+    an entry, at the indices "d0", "d1", ...: tangents are linear in it.
+    """
     t.integer_bounds.update((s.name, integer_bounds(s)) for s in program.symbols if s.kind == "int")
+    first, values = (tangents.first, tangents.values) if tangents else (len(program.steps), ())
     forms: dict[int, Form] = {}
-    partial: set[int] = set()  # these steps are not defined everywhere
-    freeze = InputSubstitution(t, lambda head: _retag_input(t, head, True, head.symmetries))
-    for i in program.needed(outputs):
+    partial: dict[int, dict[str, None]] = {}  # steps that are not defined everywhere, with the conditions
+    for i in program.needed((*outputs, *values)):
         step = program.steps[i]
         for length in shape_of(step):
             _require_entries(t, length)
-        before = t.assumed
-        args = [forms[a] for a in step.args]
-        shapes = [shape_of(program.steps[a]) for a in step.args]
-        call = StepCall(t, step, shape_of(step), args, shapes)
-        if step.op == "symbol":
-            forms[i] = _input_form(t, symbols[step.params[0]], general)
-        elif step.op == "stop_gradient":
-            forms[i] = freeze.of(args[0])
-        elif step.op == "where" and any(a in partial for a in step.args[1:]):
-            if args[0] not in ({}, t.number(1)):
-                raise GiveUp("a branch of where that is not defined everywhere")
-            forms[i] = _op_form(call)
-        elif step.op in ("inv", "det", "logdet"):
-            found = function_of_product(t, program, i, forms)
-            forms[i] = ARRAY_OPS[step.op](call) if found is None else found
-        else:
-            forms[i] = _op_form(call)
-        if t.assumed != before or any(a in partial for a in step.args):
-            partial.add(i)
+        before, noted, t.conditions = t.assumed, t.conditions, {}
+        if step.op == "where" and forms[step.args[0]] not in ({}, t.number(1)):
+            for branch in sorted(partial.keys() & step.args[1:]):
+                if i < first:
+                    raise GiveUp("a branch of where that is not defined everywhere")
+                if not _is_total(t, forms[branch]):
+                    noted |= partial[branch]
+        forms[i] = _step_form(t, program, i, forms, tangents)
+        open_args = partial.keys() & step.args
+        if t.assumed != before or open_args:
+            partial[i] = t.conditions.copy()
+            for arg in open_args:
+                partial[i] |= partial[arg]
+        t.conditions = noted if i >= first else noted | t.conditions
+    if tangents:
+        _note_jumps(t, program, forms, tangents)
     return forms
+
+
+def _step_form(
+    t: FormAlgebra, program: ProofProgram, at: int, forms: Mapping[int, Form], tangents: Tangents | None
+) -> Form:
+    step = program.steps[at]
+    if step.op == "symbol":
+        (name,) = step.params
+        if tangents and name == tangents.direction:
+            shape = shape_of(step)
+            return t.multiply(*(delta(t, f"a{k}", f"d{k}", shape[k]) for k in indexed_axes(shape)))
+        return _input_form(t, next(s for s in program.symbols if s.name == name))
+    if step.op == "stop_gradient":
+        return forms[step.args[0]]
+    found = function_of_product(t, program, at, forms) if step.op in ("inv", "det", "logdet") else None
+    shapes = [shape_of(program.steps[a]) for a in step.args]
+    call = StepCall(t, step, shape_of(step), [forms[a] for a in step.args], shapes)
+    return _op_form(call) if found is None else found
+
+
+_PARTIAL = {"inv", "log", "asin", "acosh", "atanh", "gamma", "lgamma", "polygamma"}
+
+
+def _is_total(t: FormAlgebra, form: Form) -> bool:
+    """Tell whether a form has a value at every point: it has no denominators, roots and functions with a domain."""
+    heads = [t.heads[h] for h in heads_within(t, form)]
+    monomials = [m for own in (form, *(f for head in heads for f in head.forms)) for m in own]
+    exponents = (e for m in monomials for (_, own), x in m for e in (x, *(y for _, _, y in own)))
+    return all(e > 0 and e.denominator == 1 for e in exponents) and not any(h.kind in _PARTIAL for h in heads)
+
+
+_JUMPS = {
+    "floor": "is a whole number",
+    "ceil": "is a whole number",
+    "round": "is halfway between whole numbers",
+}
+_EXTREMES = {"max", "min", "argmax", "argmin"}
+
+
+def _note_jumps(t: FormAlgebra, program: ProofProgram, forms: Mapping[int, Form], tangents: Tangents) -> None:
+    """Note where a differentiated value is not smooth although it has a value: no law takes these functions apart."""
+
+    def moving(at: int) -> tuple[int, ...]:
+        return program.steps[at].args if program.steps[at].op != "stop_gradient" else ()
+
+    depends = depending_arguments(program, tangents.wrt) or ()
+    read = heads_within(t, *(forms[i] for i in tangents.values))
+    for i in walk(tangents.values, moving):
+        if depends[i]:
+            own = heads_of(forms[i]).difference(*(heads_of(forms[a]) for a in program.steps[i].args))
+            for head in sorted(own & read):
+                exclude(t, _jump_conditions(t, t.heads[head]))
+
+
+def _jump_conditions(t: FormAlgebra, head: Head) -> Iterable[str]:
+    """Return the conditions under which a function jumps, or an extreme entry is another one."""
+    if head.kind == "sign":
+        return () if head.params[0] else zero_conditions(t, head.forms[0], "= 0")
+    if head.kind in _JUMPS:
+        return [failure_condition(t, head.forms[0], _JUMPS[head.kind])]
+    return [tie_condition(t, head.forms[0], head.kind)] if head.kind in _EXTREMES else ()
 
 
 def _require_entries(t: FormAlgebra, length: str) -> None:
@@ -335,23 +291,17 @@ def _op_form(call: StepCall) -> Form:
             return found
 
 
-def _input_form(t: FormAlgebra, symbol: Symbol, general: str) -> Form:
+def _input_form(t: FormAlgebra, symbol: Symbol) -> Form:
     shape = tuple(str(n) for n in symbol.shape)
     lengths = tuple(n for n in shape if n != "1")
     orders: list[tuple[int, ...]] = []
-    if symbol.symmetric and symbol.name != general:
+    if symbol.symmetric:
         if len(shape) != 2 or shape[0] != shape[1]:
             raise GiveUp(f"{symbol.name} is no square matrix and not symmetric")
         orders = [(1, 0)] if lengths else []
     positive = symbol.low is not None and symbol.low >= 0
-    head = t.head(
-        "tensor",
-        (symbol.name, lengths, False, symbol.kind),
-        (),
-        len(lengths),
-        symmetries=orders,
-        positive=positive,
-    )
+    params = (symbol.name, lengths, symbol.kind)
+    head = t.head("tensor", params, (), len(lengths), symmetries=orders, positive=positive)
     return t.atom(head, [f"a{k}" for k in indexed_axes(shape)])
 
 

@@ -154,25 +154,23 @@ def _solve(into: StepBuilder, at: int, step: ProofStep, moving: Sequence[int | N
     return into.step(ProofStep("solve", (a, change), (), step.shape))
 
 
-def _matrix_function(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
-    return into.step(ProofStep(f"{step.op}_frechet", (step.args[0], moved), (), step.shape))
+def _matrix_function(
+    into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[int | None]
+) -> int | None:
+    """Return the tangent of a function of a matrix, or of its derivative in given directions, linear in each of them.
 
-
-def _frechet(into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
-    """Return the tangent of a Frechet derivative, a block of the derivative at matrices of twice the size.
-
-    f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]]: N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2.
+    The derivative of order k has k directions: N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2.
     """
-    x, e = step.args
-    along, turned = moving
-    found = None if turned is None else into.step(ProofStep(step.op, (x, turned), (), step.shape))
-    if along is None:
-        return found
-    zero = into.full(into.number(0), step.shape)
-    at = into.blocks(x, e, x)
-    moved = into.blocks(along, zero if turned is None else turned, along)
-    both = into.step(ProofStep(step.op, (at, moved), (), into.shape(at)))
-    return into.upper_right_block(both, step.shape)
+    (x, *directions), (along, *turned) = step.args, moving
+    ways = [(*directions[:k], e, *directions[k + 1 :]) for k, e in enumerate(turned) if e is not None]
+    if along is not None:
+        ways.append((*directions, along))
+    op = f"{step.op.removesuffix('_frechet')}_frechet"
+    total: int | None = None
+    for way in ways:
+        term = into.step(ProofStep(op, (x, *way), (), step.shape))
+        total = term if total is None else into.op("add", total, term)
+    return total
 
 
 ARRAY_DERIVATIVES: dict[str, Any] = {
@@ -195,6 +193,6 @@ ARRAY_DERIVATIVES: dict[str, Any] = {
     "det": _on(lambda b, at, step, moved: b.op("mul", at, _trace_with_inverse(b, step, moved))),
     "logdet": _on(lambda b, _, step, moved: _trace_with_inverse(b, step, moved)),
     "solve": _solve,
-    **dict.fromkeys(("expm", "sinm", "cosm"), _on(_matrix_function)),
-    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _frechet),
+    **dict.fromkeys(("expm", "sinm", "cosm"), _matrix_function),
+    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _matrix_function),
 }

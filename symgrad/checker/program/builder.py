@@ -80,21 +80,6 @@ class StepBuilder:
             ProofStep("einsum", tuple(at for at, _ in operands), params, tuple(sizes[k] for k in result))
         )
 
-    def blocks(self, a: int, b: int, d: int) -> int:
-        """Return [[a, b], [0, d]] for stacks of square matrices."""
-        *lead, n, _ = shape = self.shape(a)
-        double: int | str = 2 * n if isinstance(n, int) else f"2*({n})"
-        zero = self.full(self.number(0), shape)
-        axis, wide = len(lead), (*lead, n, double)
-        rows = [self.step(ProofStep("concatenate", pair, (axis + 1,), wide)) for pair in ((a, b), (zero, d))]
-        return self.step(ProofStep("concatenate", tuple(rows), (axis,), (*lead, double, double)))
-
-    def upper_right_block(self, at: int, shape: Shape) -> int:
-        """Return the upper right block, which has a given shape, of a result of `blocks`."""
-        whole: list[tuple[Any, Any, int]] = [(None, None, 1)] * (len(shape) - 2)
-        n = shape[-1]
-        return self.step(ProofStep("slice", (at,), ((*whole, (None, n, 1), (n, None, 1)),), shape))
-
     def spread(self, at: int, axes: Sequence[int]) -> int:
         """Insert axes of length 1 into the result of a reduction over these axes."""
         sizes = list(self.shape(at))

@@ -9,6 +9,7 @@ claimed: a step that the derivative reads is undefined there, in the strict sens
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from symgrad.checker.program.array_derivatives import ARRAY_DERIVATIVES
 from symgrad.checker.program.builder import StepBuilder
@@ -20,6 +21,23 @@ from symgrad.checker.program.scalar_derivatives import (
 )
 from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody, Symbol
 from symgrad.support.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Tangents:
+    """How the steps of derivatives were appended to a program.
+
+    Args:
+        wrt: the variable of differentiation.
+        direction: the variable in whose direction the derivatives are taken, if ``wrt`` is an array.
+        values: the positions of the differentiated steps.
+        first: the position of the first appended step.
+    """
+
+    wrt: str
+    direction: str | None
+    values: tuple[int, ...]
+    first: int
 
 
 def differentiate(
@@ -226,7 +244,7 @@ def directional_claim(program: ProofProgram, claim: int, direction: str) -> tupl
 
 def derivative_claim(
     program: ProofProgram, y: int, wrt: str, claim: int
-) -> tuple[ProofProgram, int, int, str | None]:
+) -> tuple[ProofProgram, int, int, Tangents]:
     """Reduce the statement "claim is the derivative of y with respect to wrt" to the equality of two steps.
 
     Args:
@@ -236,8 +254,7 @@ def derivative_claim(
         claim: the position of the claim, which has the axes of y, then those of the variable.
 
     Returns:
-        The program with the steps of the derivative, the positions of the two sides, and the name of the direction
-        in which both are taken, if the variable is an array.
+        The program with the steps of the derivative, the positions of the two sides, and where these steps are.
 
     Raises:
         UsageError: if the claim has a wrong shape; and the errors of `differentiate`.
@@ -247,16 +264,17 @@ def derivative_claim(
     wanted = program.steps[y].shape + shape
     if program.steps[claim].shape != wanted:
         raise UsageError(f"a claim of shape {program.steps[claim].shape}", expected=f"the shape {wanted}")
+    first = len(program.steps)
     if not shape:
-        return made, tangent, claim, None
+        return made, tangent, claim, Tangents(wrt, None, (y,), first)
     direction = made.symbols[-1].name
     stated, change = directional_claim(made, claim, direction)
-    return stated, tangent, change, direction
+    return stated, tangent, change, Tangents(wrt, direction, (y,), first)
 
 
 def gradient_claim(
     program: ProofProgram, a: int, b: int, wrt: str
-) -> tuple[ProofProgram, int, int, str | None]:
+) -> tuple[ProofProgram, int, int, Tangents]:
     """Reduce the statement "a and b have the same derivative with respect to wrt" to the equality of two steps.
 
     Args:
@@ -266,8 +284,7 @@ def gradient_claim(
         wrt: the name of a variable.
 
     Returns:
-        The program with the steps of both derivatives, their positions, and the name of the direction in which they
-        are taken, if the variable is an array.
+        The program with the steps of both derivatives, their positions, and where these steps are.
 
     Raises:
         UsageError: if the shapes differ; and the errors of `differentiate`.
@@ -281,4 +298,4 @@ def gradient_claim(
     if program.steps[a].shape != program.steps[b].shape:
         raise UsageError("the two sides have different shapes")
     made, (left, right), direction = _differentiate_all(program, (a, b), wrt)
-    return made, left, right, direction
+    return made, left, right, Tangents(wrt, direction, (a, b), len(program.steps))

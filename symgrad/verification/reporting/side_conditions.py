@@ -199,10 +199,10 @@ def _conditions(
             if len(found) == 1 and found[0] in wanted:
                 yield found[0], writer.describe(node, relation)
     if form and writer.known.nonnegative(node) == "yes":
-        for relation in ("=", "<="):
+        for relation in _ENTRIES:  # of a square
             found = list(zero_conditions(t, content(t, t.multiply(form, form))[2], f"{relation} 0"))
             if len(found) == 1 and found[0] in wanted:
-                yield found[0], writer.describe(node, "=")
+                yield found[0], () if relation == "<" else writer.describe(node, "=")
     text = writer.text(node) if node.shape else None
     if text is None:
         return

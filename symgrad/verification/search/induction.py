@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, islice, permutations
 from typing import Any
 
@@ -13,6 +14,7 @@ from symgrad.checker.induction.claims import Induction, Pair, are_alike
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.values import StepRecurrence
 from symgrad.checker.induction.variables import Equality
+from symgrad.checker.program.derivative import Tangents
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.scalar_derivatives import is_piecewise
 from symgrad.checker.program.steps import ProofProgram
@@ -35,7 +37,9 @@ def is_scalar(program: ProofProgram) -> bool:
     return not any(s.shape or s.op == "size" for s in program.steps)
 
 
-def prove_equality(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
+def prove_equality(
+    program: ProofProgram, a: int, b: int, deadline: float, tangents: Tangents | None = None
+) -> Attempt:
     """Try to prove that two steps are equal wherever both are defined, except on listed thin sets.
 
     Args:
@@ -43,6 +47,7 @@ def prove_equality(program: ProofProgram, a: int, b: int, deadline: float) -> At
         a: the position of one step.
         b: the position of the other step.
         deadline: on the clock of `symgrad.checker.clock`.
+        tangents: which steps are those of a derivative, if the claim is about one.
     """
     if is_same_step(program, a, b):
         return SAME
@@ -52,12 +57,14 @@ def prove_equality(program: ProofProgram, a: int, b: int, deadline: float) -> At
     if is_scalar(program):
         return prove(program, a, b, deadline)
     try:
-        left_out = prove_equal(program, a, b, deadline=deadline)
+        left_out = prove_equal(program, a, b, tangents, deadline=deadline)
     except GiveUp as why:
         return Attempt((Case({}, f"the search stopped: {why}"),))
-    return Attempt(
-        (Case({}, "proved", left_out, {"sizes": "all"}, thin=bool(left_out) and is_piecewise(program)),)
-    )
+    # If no step selects, a side is undefined at every excluded point, so that the sides cannot differ there. So is a
+    # derivative where a step of its own selects.
+    own = replace(program, steps=program.steps[: tangents.first]) if tangents else program
+    thin = bool(left_out) and is_piecewise(own)
+    return Attempt((Case({}, "proved", left_out, {"sizes": "all"}, thin=thin),))
 
 
 def replay_data(attempt: Attempt) -> Mapping[str, Any]:

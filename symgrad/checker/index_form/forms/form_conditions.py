@@ -123,7 +123,7 @@ def _without_sum_numbers(text: str) -> str:
 
 def _component_zeros(t: FormAlgebra, part: Component, names: _Names | None) -> Iterator[str]:
     head, positions = t.heads[part[1][0][0]], part[1][0][1]
-    if not part[0] and head.kind in ("sign", "sum"):
+    if not part[0] and head.kind in ("sign", "sum", "cbrt"):
         yield from zero_conditions(t, head.forms[0], "= 0", _slot_names(positions, names or {}))
     elif not part[0] and head.kind == "det":
         yield singular_condition(t, head.forms[0], "$r", "$c", _slot_names(positions, names or {}))

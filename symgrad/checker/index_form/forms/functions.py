@@ -70,6 +70,12 @@ def exclude_zeros(t: FormAlgebra, form: Form, relation: str = "= 0") -> None:
     exclude(t, zero_conditions(t, form, "= 0" if square else relation))
 
 
+def _only_term(form: Form) -> tuple[Monomial, Fraction]:
+    """Return the term of a form that has one, with its coefficient."""
+    ((monomial, c),) = form.items()
+    return monomial, c
+
+
 # ------------------------------------------------------------------------------------------------------------- powers
 
 
@@ -93,10 +99,10 @@ def power(t: FormAlgebra, form: Form, p: Fraction | int) -> Form:
     elif p < 0 and not is_positive(t, form):
         exclude_zeros(t, form)
     if len(form) == 1:
-        ((monomial, c),) = form.items()
-        return _power_of_product(t, c, monomial, p)
+        return _power_of_product(t, *_only_term(form), p)
     c, unit, base = content(t, form)
-    return t.multiply(_rational_power(t, c, p), _monomial_power(t, unit, p), _power_of_sum(t, base, p))
+    own = _power_of_product(t, *_only_term(base), p) if len(base) == 1 else _power_of_sum(t, base, p)
+    return t.multiply(_rational_power(t, c, p), _monomial_power(t, unit, p), own)
 
 
 def _rational_power(t: FormAlgebra, c: Fraction, p: Fraction) -> Form:
@@ -127,7 +133,7 @@ def _monomial_power(t: FormAlgebra, monomial: Monomial, p: Fraction) -> Form:
     return t.form([(Fraction(1), {(own[0][0], own[0][1]): e * p for (_, own), e in monomial}, {})])
 
 
-def _power_of_product(t: FormAlgebra, c: Fraction, monomial: Monomial, p: Fraction) -> Form:
+def _power_of_product(t: FormAlgebra, monomial: Monomial, c: Fraction, p: Fraction) -> Form:
     result = _rational_power(t, abs(c), p)
     whole = p.denominator == 1
     rest: list[tuple[Component, Fraction]] = []
@@ -158,6 +164,11 @@ def _component_power(t: FormAlgebra, component: Component, p: Fraction) -> Form:
     lengths, own = component
     if lengths:
         return _power_of_sum(t, {((component, Fraction(1)),): Fraction(1)}, p)
+    head = t.heads[own[0][0]]
+    if head.kind == "cbrt" and p < 0 and p.denominator == 1:
+        below = floor(p / 3)
+        over = power(t, fill_slots(t, head.forms[0], own[0][1]), below)
+        return t.multiply(t.atom(head, own[0][1], p - 3 * below), over)
     return t.form([(Fraction(1), {(own[0][0], own[0][1]): p}, {})])
 
 
@@ -241,10 +252,12 @@ def log(t: FormAlgebra, form: Form) -> Form:
                 *(_log_of_component(t, *part) for part in unit),
                 t.scale(log(t, root), k),
             )
-        return t.add(
-            _log_of_number(t, c), *(_log_of_component(t, *part) for part in unit), opaque(t, "log", base)
-        )
-    ((monomial, c),) = form.items()
+        own = _log_of_product(t, *_only_term(base)) if len(base) == 1 else opaque(t, "log", base)
+        return t.add(_log_of_number(t, c), *(_log_of_component(t, *part) for part in unit), own)
+    return _log_of_product(t, *_only_term(form))
+
+
+def _log_of_product(t: FormAlgebra, monomial: Monomial, c: Fraction) -> Form:
     result = _log_of_number(t, abs(c))
     rest = dict(monomial)
     for component, e in monomial:
@@ -335,6 +348,8 @@ def sign(t: FormAlgebra, form: Form) -> Form:
     kink = bool(t.smooth_input) and _has_thin_zeros(t, form)
     if kink:
         exclude_zeros(t, form)
+        if _is_nonnegative_form(t, form):
+            return t.number(1)
     if len(form) == 1:
         # positive factors do not matter, and a sign of a sign is that sign
         ((monomial, c),) = form.items()
@@ -359,11 +374,11 @@ def _has_thin_zeros(t: FormAlgebra, form: Form) -> bool:
             break
         form = inner[0].forms[0]
     heads = {monomial: [t.heads[h] for h in heads_of({monomial: Fraction(1)})] for monomial in form}
-    if not any(t.smooth_input in h.inputs for own in heads.values() for h in own):
+    if not any(t.smooth_input in h.names for own in heads.values() for h in own):
         return False
     for monomial, own in heads.items():
         plain = [h for h in own if h.kind == "tensor"]
-        if not all(h.positive or (h.kind == "tensor" and h.params[3] == "real") for h in own):
+        if not all(h.positive or (h.kind == "tensor" and h.params[2] == "real") for h in own):
             continue
         others = [h for m, rest in heads.items() for h in rest if m != monomial or h.kind != "tensor"]
         for head in plain:
@@ -375,7 +390,7 @@ def _has_thin_zeros(t: FormAlgebra, form: Form) -> bool:
                 if name in t.heads[h].names
             ]
             alone = not any(name in h.names for h in others)
-            if head.params[3] == "real" and alone and len({e > 0 for e in exponents}) == 1:
+            if head.params[2] == "real" and alone and len({e > 0 for e in exponents}) == 1:
                 return True
     return False
 

@@ -32,6 +32,7 @@ from symgrad.checker.index_form.forms.canonical_labels import (
 )
 from symgrad.checker.limits import FORM_COEFFICIENT_BITS
 from symgrad.checker.program.length_polynomials import Size
+from symgrad.support.traversal import walk
 
 Rule: TypeAlias = "Callable[[FormAlgebra, Atom, RawProduct], list[RawProduct] | None]"
 
@@ -68,7 +69,6 @@ class Head:
         positive: whether it is positive wherever it is defined.
         depth: the nesting of opaque functions.
         names: the names of the inputs that it reads.
-        inputs: the names of those inputs that are not frozen.
     """
 
     id: int
@@ -80,7 +80,12 @@ class Head:
     positive: bool
     depth: int
     names: frozenset[str]
-    inputs: frozenset[str]
+
+
+def heads_within(t: FormAlgebra, *forms: Form) -> set[int]:
+    """Return the heads of the factors of forms, and of the forms that these are functions of."""
+    roots = [h for form in forms for h in heads_of(form)]
+    return set(walk(roots, lambda head: [h for form in t.heads[head].forms for h in heads_of(form)]))
 
 
 def single_factor(t: FormAlgebra, form: Form) -> tuple[Head, tuple[str, ...]] | None:
@@ -158,12 +163,10 @@ class FormAlgebra:
             if depth > _DEEPEST:
                 raise GiveUp("functions nested too deep")
             names = frozenset[str]().union(*(h.names for h in inner))
-            inputs = frozenset[str]().union(*(h.inputs for h in inner))
             if kind == "tensor":
                 names = frozenset([params[0]])
-                inputs = names if not params[2] else inputs
             number = len(self.heads)
-            found = Head(number, kind, params, forms, arity, orders, positive, depth, names, inputs)
+            found = Head(number, kind, params, forms, arity, orders, positive, depth, names)
             self.heads.append(found)
             self.known[key] = found
         return found
@@ -234,11 +237,17 @@ class FormAlgebra:
 
     def rename(self, form: Form, names: Mapping[str, str]) -> Form:
         """Return a form with renamed free indices; several indices may get the same name."""
+        names, free = {i: name for i, name in names.items() if i != name}, self.free(form)
+        if names.keys().isdisjoint(free):
+            return form
         raws: list[RawProduct] = []
         for monomial, c in form.items():
             factors, bound = self.unfold(monomial)
             raws.append((c, self.renamed(factors, names), bound))
-        return self.form(raws)
+        # A rule applies again if indices get the same name; that of a delta also if their order changes.
+        distinct = len({names.get(i, i) for i in free}) == len(free)
+        settled = distinct and not any(self.heads[h].kind == "delta" for h in heads_of(form))
+        return self.form(raws, settled=settled)
 
     def renamed(self, factors: Factors, names: Mapping[str, str]) -> Factors:
         """Return factors with renamed indices; several indices may get the same name."""
@@ -256,17 +265,21 @@ class FormAlgebra:
             raws.append((c, self.renamed(factors, names), bound))
         return self.form(raws)
 
-    def form(self, raws: Iterable[RawProduct]) -> Form:
+    def form(self, raws: Iterable[RawProduct], *, settled: bool = False) -> Form:
         """Return the normal form of a sum of products: no rule applies to it.
 
         Its summed indices have canonical names.
+
+        Args:
+            raws: the products.
+            settled: whether it is certain that no rule applies.
         """
         pending = list(raws)
         result: Form = {}
         while pending:
             raw = pending.pop()
             self.spend()
-            again = self._apply(raw)
+            again = None if settled else self._apply(raw)
             if again is not None:
                 pending.extend(r for r in again if r[0])
                 continue
