@@ -167,12 +167,11 @@ class RecurrenceNames:
         assert isinstance(body, Body)
         # Rows of an array with one row more than steps are the values of another recurrence.
         others = (x for x in rows_read(node) if x.shape[0] == size_sum([length, 1]))
-        read = [
-            name for x in others if (name := names.get(x) or (x.name if x.op is SYMBOL else None)) is not None
-        ]
+        found = (names.get(x) or (x.name if x.op is SYMBOL else None) for x in others)
+        read = [name for name in found if name in self._loops]
         shapes = [c.shape for c in body.carries]
         possible: list[list[str]] = []
-        loops = dict.fromkeys(self._loops[name] for name in read if name in self._loops)
+        loops = dict.fromkeys(self._loops[name] for name in read)
         if not read:  # the adjoint of linear steps does not read their values
             opposite = {
                 x: None for x in self._loops.values() if (x.length, x.reverse) == (length, 1 - reverse)
