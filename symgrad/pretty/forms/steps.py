@@ -7,7 +7,7 @@ from functools import reduce
 
 from symgrad.autodiff.recurrences import StepArrays, recur
 from symgrad.autodiff.rows.formulas import Rows, row_at, row_symbol, summand
-from symgrad.ir.body import Body, bound_symbol
+from symgrad.ir.body import Body, StepNotation, bound_symbol
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
@@ -32,7 +32,7 @@ class StepForms:
     Args:
         names: the names of the program, with their symbols.
         bodies: what these symbols stand for.
-        parts: for steps of recurrences, the formulas that have names within the step.
+        steps: how the program writes the steps of recurrences.
         best: a function that returns the shortest form of a formula.
         length: a function that returns the number of characters of a formula.
     """
@@ -41,11 +41,11 @@ class StepForms:
         self,
         names: Mapping[str, Node],
         bodies: Mapping[Node, Node],
-        parts: Mapping[Body, Mapping[str, Node]],
+        steps: Mapping[Body, StepNotation],
         best: Callable[[Node], Node],
         length: Callable[[Node], int],
     ) -> None:
-        called = RecurrenceNames({*names}, [(name.name, body) for name, body in bodies.items()], parts)
+        called = RecurrenceNames({*names}, [(name.name, body) for name, body in bodies.items()], steps)
         self._best, self._length = best, length
         self._parts = called.formulas(expression_text, _LETTER)
         self._values = called.values(expression_text, _LETTER)
