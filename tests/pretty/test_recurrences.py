@@ -45,7 +45,7 @@ loss = sum(h[T]**2)
             KALMAN,
             "A",
             """
-sum(-a*(t2[t].T@A@P[t-1] + t2[t]@A@P[t-1].T + 2*outer((m_bar[t]@M[t]@c - v[t])*c/S[t] - m_bar[t], m[t-1]))/2, t=1..T)
+-a*sum(t2[t].T@A@P[t-1] + t2[t]@A@P[t-1].T + 2*outer((m_bar[t]@M[t]@c - v[t])*c/S[t] - m_bar[t], m[t-1]), t=1..T)/2
 where
   m_bar[T] = zeros(n)
   P_bar[T] = zeros((n, n))
@@ -147,5 +147,28 @@ def test_parts_of_long_steps_are_not_multiplied_out() -> None:
     assert "k3 = v[t-1] + l2/200" in steps
     assert max(map(len, steps)) < 120
     both = sized([sg.parse(f"{OSCILLATOR}{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+
+
+@pytest.mark.parametrize(
+    ("step", "by", "shown"),
+    [
+        ("h[t] = tanh(s*W@h[t-1] + 2*exp(k)*U@x[t-1])", "W", "s*sum(outer(t1[t], h[t-1]), t=1..T)"),
+        ("h[t] = tanh(s*W@h[t-1] + 2*exp(k)*U@x[t-1])", "U", "2*exp(k)*sum(outer(t1[t], x[t-1]), t=1..T)"),
+        ("h[t] = tanh(W@h[t-1]/s + u[t-1]*b)", "W", "sum(outer(t1[t], h[t-1]), t=1..T)/s"),
+        ("h[t] = tanh(W@h[t-1] - s*b*u[t-1])", "b", "-s*sum(u[t-1]*h_bar[t]*(1 - h[t]**2), t=1..T)"),
+        # A factor that a step computes stays.
+        ("h[t] = tanh(W@h[t-1]*u[t-1])", "W", "sum(u[t-1]*outer(t1[t], h[t-1]), t=1..T)"),
+    ],
+)
+def test_factors_that_are_the_same_in_all_steps_stand_before_a_sum(step: str, by: str, shown: str) -> None:
+    declared = (
+        "T : size; s, k : real; u : real[T]; x : real[T, m]; b : real[n]; W : real[n, n]; U : real[n, m]"
+    )
+    p = sg.parse(f"{declared}\nh[0] = zeros(n)\n{step} for t in 1..T\nloss = sum(h[T]**2)")
+    gradient = sg.grad(p["loss"], by)
+    assert str(gradient).splitlines()[0] == shown
+    both = sized([sg.parse(f"{p}\n{gradient}").last.node, gradient.node])
     found, wanted = evaluate(both, values_for(both))
     close([found], [wanted])

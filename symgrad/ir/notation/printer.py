@@ -29,11 +29,7 @@ from symgrad.ir.notation.literals import (
     separated,
 )
 from symgrad.ir.notation.recurrence_names import RecurrenceNames, name_recurrences
-from symgrad.ir.notation.recurrences import (
-    CarryName,
-    is_recurrence,
-    recurrence_lines,
-)
+from symgrad.ir.notation.recurrences import CarryName, is_recurrence, recurrence_lines
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
 from symgrad.ir.types import write_formulas_with

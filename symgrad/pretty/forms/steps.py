@@ -6,18 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from symgrad.autodiff.recurrences import StepArrays, recur
-from symgrad.autodiff.rows.formulas import Rows, row_at, row_symbol, summand
+from symgrad.autodiff.rows.formulas import Rows, reads_row, row_at, row_symbol, summand
 from symgrad.ir.body import Body, StepNotation, bound_symbol
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import CarryName, is_recurrence, names_in_step, recurrence_of, summed
 from symgrad.ir.sizes import Size
-from symgrad.ir.traverse import signed_terms, substitute, topological
+from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
+from symgrad.pretty.forms.factor_out import factors_of, quotient_of
 from symgrad.pretty.limits import STEP_CHARACTERS
 from symgrad.rewrite.pipeline import canonical
 
@@ -158,6 +159,32 @@ class StepForms:
         if values is None or other.length != steps.length or values.shape[0] != loop.shape[0]:
             return None
         return other.after(values)
+
+
+def with_factored_sums(node: Node) -> Node:
+    """Return a formula whose sums over steps have no factors that are the same in all steps: these stand before."""
+    return fold([node], _with_factors_outside)[node]
+
+
+def _with_factors_outside(node: Node, args: list[Node]) -> Node:
+    node = with_args(node, args)
+    loop = next((a for a in args if is_recurrence(a)), None)
+    terms = None if loop is None or not reads_row(node, loop, loop.params[0]) else summed(loop)
+    if loop is None or terms is None or terms.shape != node.shape:
+        return node
+    steps = StepArrays(loop)
+    (terms,) = substitute([terms], steps.constants())
+    sign, above, below = factors_of(terms)
+    varying = {*readers(topological([terms]), steps.body.rows)}
+    rest = [[f for f in some if f in varying] for some in (above, below)]
+    same = [[f for f in some if f not in varying] for some in (above, below)]
+    if not any(rest) or (sign > 0 and not any(same)):
+        return node
+    term = quotient_of(1, *rest)
+    before = bound_symbol("sum", 0, steps.body.height, term.shape)
+    rows = dict(zip(steps.body.rows, steps.rows, strict=True))
+    (values,) = recur([as_node(0)], [before], [before + term], rows, steps.length)
+    return quotient_of(sign, [*same[0], row_at(values, steps.length)], same[1])
 
 
 def _length(formulas: Sequence[Node]) -> int:

@@ -74,7 +74,7 @@ S[t] = a**2*P[t-1] + q + 1; \\
 # m_bar[t-1] comes from v and m[t]
 # P_bar[t-1] comes from S and P[t]
 a_bar = sum(P[t-1]*a*t3[t]/S[t]**2 + m[t-1]*t1[t]/S[t], t=1..T)
-q_bar = sum(t3[t]/(2*S[t]**2), t=1..T)
+q_bar = sum(t3[t]/S[t]**2, t=1..T)/2
 """,
         ),
         (
