@@ -172,3 +172,45 @@ def test_factors_that_are_the_same_in_all_steps_stand_before_a_sum(step: str, by
     both = sized([sg.parse(f"{p}\n{gradient}").last.node, gradient.node])
     found, wanted = evaluate(both, values_for(both))
     close([found], [wanted])
+
+
+@pytest.mark.parametrize("program", [KALMAN, LSTM])
+def test_the_latex_of_values_has_the_names_of_the_steps(program: str) -> None:
+    p = sg.parse(program)
+    text = p["loss"].latex()
+    rows = [row.strip() for row in text.splitlines()]
+    shown = {
+        KALMAN: [
+            r"S_{t} &= \operatorname{sum}\left(c \odot g_{t}\right) + 1 \\",
+            r"m_{t} &= p_{t} + \frac{v_{t}}{S_{t}} g_{t} \\",
+            r"P_{t} &= M_{t} - \frac{1}{S_{t}} g_{t} g_{t}^{\top} \\",
+        ],
+        LSTM: [
+            r"c_{t} &= f_{t} \odot c_{t-1} + i_{t} \odot g_{t} \\",
+            r"h_{t} &= o_{t} \odot \tanh\left(c_{t}\right), \quad t = 1, \dots, T \\",
+        ],
+    }[program]
+    assert all(row in rows for row in shown)
+    declared = "; ".join(str(s.node.declaration) for s in p.inputs)
+    both = sized([sg.parse_latex(text, declared).last.node, p["loss"].node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+    # As text all values of the steps have the names of the program, too.
+    assert str(p["loss"]).splitlines()[-1] == str(sg.parse(str(p)).last).splitlines()[-1]
+    assert all(f"{name}[0] = " in str(p["loss"]) for name in ({KALMAN: "mPL", LSTM: "hc"}[program]))
+
+
+def test_a_factor_stands_before_a_sum_over_steps_in_latex() -> None:
+    first = sg.grad(sg.parse(KALMAN)["loss"], "A").latex().splitlines()[1]
+    assert first.startswith(r"& -\frac{a}{2} \sum_{t = 1}^{T} \left(")
+    second = sg.grad(sg.parse(KALMAN)["loss"], "q").latex().splitlines()[1]
+    assert r"\frac{\sum" not in second
+
+
+def test_parts_that_latex_names_keep_their_names() -> None:
+    paper = sg.parse_latex(
+        r"h_0 &= 0 \\ s_k &= a h_{k-1} \\ h_k &= \tanh(s_k) + s_k, \quad k = 1, \dots, 9 \\ y &= h_9^2",
+        "a : real",
+    )
+    assert "s = a*h[k-1]; h[k] = tanh(s) + s for k in 1..9" in str(paper["y"])
+    assert "for k in 9..1" in str(sg.grad(paper["y"], "a"))

@@ -29,7 +29,7 @@ from symgrad.ir.notation.literals import (
     separated,
 )
 from symgrad.ir.notation.recurrence_names import RecurrenceNames, name_recurrences
-from symgrad.ir.notation.recurrences import CarryName, is_recurrence, recurrence_lines
+from symgrad.ir.notation.recurrences import CarryName, is_recurrence, recurrence_lines, recurrence_of
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
 from symgrad.ir.types import write_formulas_with
@@ -265,7 +265,9 @@ def program_text(
             )
     wanted = list(outputs.items())
     reached = set(order)
-    wanted += [(name, node) for node, name in (names or {}).items() if node in reached]
+    wanted += [
+        (k, n) for n, k in (names or {}).items() if not reached.isdisjoint((n, *(recurrence_of(n) or ())[:1]))
+    ]
     for name, node in wanted:
         if known.setdefault(name, node) is not node:
             raise RedefinitionError(

@@ -17,7 +17,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import is_recurrence, summed
+from symgrad.ir.notation.recurrences import is_recurrence, search_of, summed
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
@@ -177,8 +177,17 @@ def latex_lines(
                 written.opaque.update(ends)
                 continue
             names_of_carries = carry_names(own[n], some)
+            notation = steps.get(n.params[-1])
+            # LaTeX is not read back with values of a search that need no first value.
+            named_in_step = notation and notation.parts and (n.params[1] or search_of(n.params[-1]) is None)
             rows_of_steps, _ = recurrence_rows(
-                n, names_of_carries, lambda _: glyphs, lambda x: written[x][0], step, letter
+                n,
+                names_of_carries,
+                lambda parts: Glyphs([*read, *sizes, *called, *parts], beside, called),
+                lambda x: written[x][0],
+                partial(step, whole=True) if named_in_step else step,
+                letter,
+                loops if named_in_step else None,
             )
             lines += rows_of_steps
             for array, name in zip(named_arrays(n, some), own[n], strict=True):
@@ -308,6 +317,12 @@ def _quotient(node: Node, written: Texts) -> _Written:
     if found is not None:
         return found
     sign, above_of, below_of = _parts(node, written.opaque)
+    *front, last = above_of or [node]
+    if last in written.opaque and written[last][0].startswith(
+        r"\sum"
+    ):  # a factor stands before a sum over steps
+        factor = rf"\frac{{{_factors(front, written)}}}{{{_factors(below_of, written)}}}"
+        return f"{sign}{factor} {written[last][0]}", SIGNED if sign else MUL
     lonely = above_of[0] if len(above_of) == 1 else None
     if _has_quotient(node, written.opaque):  # one fraction is written instead of nested ones
         text = rf"\frac{{{_factors(above_of, written)}}}{{{_factors(below_of, written)}}}"
