@@ -64,17 +64,18 @@ where
             LSTM,
             "Wi",
             """
-sum(outer(g[t]*i[t]*t1[t]*(1 - i[t]), h[t-1]), t=1..T)
+sum(outer(t2[t], h[t-1]), t=1..T)
 where
   h_bar[T] = 2*h[T]
   c_bar[T] = zeros(n)
-  i[t] = sigmoid(Wi@h[t-1] + Ui@x[t-1] + bi); \\
+  i = sigmoid(Wi@h[t-1] + Ui@x[t-1] + bi); \\
     f = sigmoid(Wf@h[t-1] + Uf@x[t-1] + bf); \\
     o = sigmoid(Wo@h[t-1] + Uo@x[t-1] + bo); \\
-    g[t] = tanh(Wg@h[t-1] + Ug@x[t-1] + bg); \\
-    t1[t] = h_bar[t]*o*sech(c[t])**2 + c_bar[t]; \\
-    h_bar[t-1] = Wf.T@(c[t-1]*f*t1[t]*(1 - f)) - Wg.T@(i[t]*t1[t]*(g[t]**2 - 1)) - Wi.T@(g[t]*i[t]*t1[t]*(i[t] - 1)) - Wo.T@(h_bar[t]*o*tanh(c[t])*(o - 1)); \\
-    c_bar[t-1] = f*t1[t] for t in T..1
+    g = tanh(Wg@h[t-1] + Ug@x[t-1] + bg); \\
+    t1 = h_bar[t]*o*sech(c[t])**2 + c_bar[t]; \\
+    t2[t] = g*i*t1*(1 - i); \\
+    h_bar[t-1] = Wf.T@(c[t-1]*f*t1*(1 - f)) + Wg.T@(i*t1*(1 - g**2)) + Wi.T@t2[t] + Wo.T@(h_bar[t]*o*tanh(c[t])*(1 - o)); \\
+    c_bar[t-1] = f*t1 for t in T..1
 """,
         ),
         (

@@ -19,7 +19,9 @@ from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
 from symgrad.pretty.forms.factor_out import factors_of, quotient_of
+from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import STEP_CHARACTERS
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
 _LETTER = "t"
@@ -105,6 +107,9 @@ class StepForms:
                 found = short
         if _length(found) > STEP_CHARACTERS:
             found = min(found, self._by_parts(over), key=_length)
+        differences = {terms_in(e) for e in told.values()}  # 1 - S and 1 - h[t]**2
+        if differences:
+            found = [order_terms(f, Conditions(), differences) for f in found]
         found = substitute(found, parts)
         if total is not None:
             found = [total + found[0]]

@@ -98,7 +98,7 @@ g_bar[T] = 2*g[T]
 t1[t] = g_bar[t]*(1 - g[t]**2); g_bar[t-1] = W.T@t1[t] for t in T..1
 # g_bar[t-1] comes from g[t]
 h_bar[T] = zeros(n)
-t2[t] = (g_bar[t]*(g[t]**2 - 1) - h_bar[t])*(h[t]**2 - 1); h_bar[t-1] = V.T@t2[t] for t in T..1
+t2[t] = (g_bar[t]*(1 - g[t]**2) + h_bar[t])*(1 - h[t]**2); h_bar[t-1] = V.T@t2[t] for t in T..1
 # h_bar[t-1] comes from h[t]
 # h_bar[t] comes from later steps; the term from g stands beside it
 V_bar = sum(outer(t2[t], h[t-1]), t=1..T)
