@@ -8,7 +8,7 @@ import pytest
 import symgrad as sg
 from symgrad import runtime
 from symgrad.ir.sizes import size_product, size_sum
-from symgrad.ir.values.bound_sizes import known_sizes, size_sources
+from symgrad.ir.values.bound_sizes import lengths_of_names, size_sources
 from symgrad.support.errors import MissingInputError, ShapeError
 
 SHIFTED = """
@@ -129,7 +129,7 @@ def test_size_sources_prefer_axes_that_are_the_name():
     assert size_sources([(twice, "m"), ("n",)])["n"] == (1, 0, 1, 0)
     assert size_sources([(size_sum([twice, -3]),)])["n"] == (0, 0, 2, -3)
     assert size_sources([(size_sum(["n", "m"]), size_product(["n", "n"]), size_product([-1, "k"]))]) == {}
-    assert known_sizes([(size_sum(["T", 1]), "n"), ("n",)], [(None, None), (7,)]) == {"n": 7}
+    assert lengths_of_names([(size_sum(["T", 1]), "n"), ("n",)], [(None, None), (7,)]) == {"n": 7}
 
 
 def test_declared_sizes_may_be_formulas_of_several_kinds():

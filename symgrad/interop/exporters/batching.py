@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of
 from symgrad.ir.traverse import is_elementwise, topological
-from symgrad.ir.values.bound_sizes import known_sizes
+from symgrad.ir.values.bound_sizes import lengths_of_names
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import ShapeError
 
@@ -81,7 +81,7 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[KnownShape]) -> tuple[Know
                 expected=f"{shape_text(s.shape)}, with any axes of a batch before it",
             )
     declared = [shape[len(shape) - len(s.shape) :] for s, shape in zip(symbols, shapes, strict=True)]
-    sizes = Lengths(known_sizes([s.shape for s in symbols], declared))
+    sizes = Lengths(lengths_of_names([s.shape for s in symbols], declared))
     for s, shape, own in zip(symbols, shapes, declared, strict=True):
         count = len(shape) - len(own)
         for size, n in zip(s.shape, own, strict=True):

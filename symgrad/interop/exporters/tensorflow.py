@@ -13,7 +13,7 @@ from symgrad.api.missing_framework import not_installed
 from symgrad.interop.exporters.batching import Lengths, SourceShapes, broadcast, names_text
 from symgrad.interop.exporters.callee import Callee, callee, cast_for_kernel, repeated_axes
 from symgrad.interop.exporters.program_source import execute_source, source_of
-from symgrad.ir.values.bound_sizes import known_sizes
+from symgrad.ir.values.bound_sizes import lengths_of_names
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import ArrayTypeError, UsageError
 
@@ -247,7 +247,10 @@ class _Kernel:
             split = len(shape) - len(e.shape)
             batches.append(shape[:split])
             own.append(shape[split:])
-        batch, sizes = broadcast(batches), Lengths(known_sizes([e.shape for e in self.program.inputs], own))
+        batch, sizes = (
+            broadcast(batches),
+            Lengths(lengths_of_names([e.shape for e in self.program.inputs], own)),
+        )
         return [(*batch, *map(sizes.of, e.shape)) for e in self.program.outputs]
 
     def _each(self, arrays: Sequence[Any]) -> Iterable[tuple[Any, Expr]]:

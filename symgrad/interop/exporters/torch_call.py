@@ -16,7 +16,7 @@ from torch.autograd import Function
 from symgrad.interop.exporters.callee import cast_for_kernel
 from symgrad.interop.exporters.torch_registry import REAL, KeyedProgram, program_of
 from symgrad.ir.sizes import evaluate_size
-from symgrad.ir.values.bound_sizes import known_sizes
+from symgrad.ir.values.bound_sizes import lengths_of_names
 from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
 torch: Any = import_module("torch")  # the values of this module have any type here
@@ -121,7 +121,7 @@ def _fake_outputs(inputs: list[Any], program: str, graph: bool) -> list[Any]:
             split = len(shape) - len(e.shape)
             batches.append(shape[:split])
             own.append(shape[split:])
-        sizes = known_sizes([e.shape for e in callee.inputs], own)
+        sizes = lengths_of_names([e.shape for e in callee.inputs], own)
         batch = tuple(torch.broadcast_shapes(*batches))
         outputs = [batch + tuple(evaluate_size(n, sizes) for n in e.shape) for e in callee.outputs]
     device = inputs[0].device if inputs else "cpu"

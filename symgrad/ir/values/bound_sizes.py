@@ -55,7 +55,7 @@ def size_sources(shapes: Sequence[Shape]) -> dict[str, SizeSource]:
     return found
 
 
-def known_sizes(shapes: Sequence[Shape], lengths: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def lengths_of_names(shapes: Sequence[Shape], lengths: Sequence[Sequence[Any]]) -> dict[str, Any]:
     """Return the values of the named sizes that axes of known length have; a length of None is not known.
 
     Args:
