@@ -15,7 +15,7 @@ from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.foreign_syntax import operand_before
 from symgrad.frontend.tokens.terms import Term, Token, span_of
 from symgrad.frontend.usage_inference import declared_as_arrays, likely_domain
-from symgrad.ir.body import Body
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Derivative, Listing, suggest
@@ -65,7 +65,7 @@ class Scope:
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
         self.derivatives: dict[Node, Derivative] = {}
-        self.steps: dict[Body, Mapping[str, Node]] = {}
+        self.steps: dict[Body, StepNotation] = {}
         self.later: dict[
             Node, tuple[Node, Size]
         ] = {}  # symbols for arrays whose positions begin later, with both

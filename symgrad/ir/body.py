@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -69,6 +69,18 @@ class Body(SizedParameter):
 
     def __str__(self) -> str:
         return " ".join(digest(n).hex() for n in (*self.symbols, *self.results))
+
+
+class StepNotation(NamedTuple):
+    """How a program writes a step.
+
+    Args:
+        letter: the name of its position.
+        parts: the formulas that have names within the step, over the symbols of the body.
+    """
+
+    letter: str
+    parts: Mapping[str, Node]
 
 
 def bound_symbol(role: str, number: int, height: int, shape: Shape, kind: Kind = "real") -> Node:

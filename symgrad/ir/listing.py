@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from symgrad.ir.body import Body
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.ir.types import Number
@@ -176,7 +176,7 @@ class Listing:
         framework: the framework of this code, such as ``"torch"``; None for NumPy and other programs.
         derivatives: the nodes that the text writes as derivatives, such as grad(f, x).
         decimals: the positive numbers that are written as decimals where a formula first has them, each with its text.
-        steps: for steps of recurrences, the formulas that have names within the step, over the symbols of the body.
+        steps: how the text writes the steps of recurrences.
     """
 
     symbols: Mapping[str, Node]
@@ -191,7 +191,7 @@ class Listing:
     framework: str | None = None
     derivatives: Mapping[Node, Derivative] = field(default_factory=dict[Node, Derivative])
     decimals: Mapping[Number, str] = field(default_factory=dict[Number, str])
-    steps: Mapping[Body, Mapping[str, Node]] = field(default_factory=dict[Body, Mapping[str, Node]])
+    steps: Mapping[Body, StepNotation] = field(default_factory=dict[Body, StepNotation])
     _spellings: list[dict[Node, str]] = field(
         default_factory=list[dict[Node, str]], init=False, repr=False, compare=False
     )
@@ -300,7 +300,7 @@ def _unpickle(
     framework: str | None = None,
     orders: Sequence[int] = (),
     decimals: Mapping[Number, str] = {},
-    steps: Mapping[Body, Mapping[str, Node]] = {},
+    steps: Mapping[Body, StepNotation] = {},
 ) -> Listing:
     nodes = iter(rebuild(flat) if any(names) or spans or places or has_result else [])
     symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)

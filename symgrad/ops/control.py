@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from symgrad.ir.body import Body
 from symgrad.ir.composite import define_function
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import fold, symbols_of, topological, with_args
 from symgrad.ops.array.layout import full
 from symgrad.ops.record import facts, ternary, unary
@@ -78,6 +80,24 @@ def as_computed(outputs: Sequence[Node], order: Sequence[Node] | None = None) ->
     values = fold(
         outputs, lambda n, args: full(args[0], n.shape) if n.op is with_slope else with_args(n, args)
     )
+    return [values[o] for o in outputs]
+
+
+def values_of_steps(outputs: Sequence[Node]) -> list[Node]:
+    """Return nodes whose recurrences have no ops in their steps that only change derivatives, for evaluation alone."""
+
+    def value(n: Node, args: list[Node]) -> Node:
+        n = with_args(n, args)
+        body = n.params[-1] if n.params else None
+        if not isinstance(body, Body):
+            return n
+        inner = values_of_steps(as_computed(body.results))
+        stops = [m for m in topological(inner) if m.op is stop_gradient]
+        values = without_stops(inner, {*stops})
+        results = tuple(values[r] for r in inner)
+        return apply(n.op, n.args, (*n.params[:-1], replace(body, results=results)))
+
+    values = fold(outputs, value)
     return [values[o] for o in outputs]
 
 

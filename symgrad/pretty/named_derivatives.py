@@ -19,6 +19,7 @@ from symgrad.ops.control import stop_gradient, with_slope
 from symgrad.pretty.adjoints import Adjoint, adjoint_lines, shared_lines
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.forms.steps import with_factored_sums
 from symgrad.pretty.let_bindings import choose_bindings
 from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
 from symgrad.pretty.named_program import NamedProgram, name_by_identity
@@ -282,11 +283,14 @@ def _short_lines(
     """Return results, and lines in evaluation order, in their printed form."""
 
     def short_form(node: Node) -> Node:
-        return with_steps(
-            [program.forms.as_written(node)],
+        written = program.forms.as_written(node)
+        (found,) = with_steps(
+            [with_factored_sums(written)],
             program.step_forms.shortest,
             lambda start: program.forms.as_written(program.forms.best([start])),
-        )[0]
+        )
+        factored = with_factored_sums(found)
+        return found if factored is written else program.forms.as_written(factored)
 
     printed = tuple(map(short_form, results))
     new = {name: short_form(body) for name, body in new.items()}

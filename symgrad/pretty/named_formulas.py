@@ -19,7 +19,6 @@ from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
-    letter_for,
     position_text,
     recurrence_lines,
     step_formulas,
@@ -151,7 +150,7 @@ def _lines_of(
         called: RecurrenceNames,
         sums: Sequence[Node],
     ) -> tuple[list[str], list[Node]]:
-        letter = letter_for(called.taken)
+        letter = called.letter(node)
         terms = [summed_terms(s, text, letter, (node, names)) for s in sums]
         shown, totals = recurrence_lines(
             node,
@@ -226,7 +225,7 @@ def lines_read(
         first, *others = own
         read[first] = args
         defined = [n for n, place in zip(own, places, strict=True) if not place.back]
-        letter, at = letter_for(called.taken), step_places(changed, places)
+        letter, at = called.letter(changed), step_places(changed, places)
         step, _ = step_formulas(changed, places, expression_text, letter)
         formulas = {f"{places[k].name}[{size_text(p)}]": [args[k]] for k, p in at.starts}
         formulas |= {f"{places[k].name}[{position_text(letter, p)}]": [step[k]] for k, p in at.after.items()}

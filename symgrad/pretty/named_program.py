@@ -15,7 +15,7 @@ from itertools import takewhile
 from math import isqrt
 
 from symgrad.frontend.text import reread_program
-from symgrad.ir.body import Body
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import Shape
@@ -45,7 +45,7 @@ class NamedProgram:
         known: facts about the bodies.
         result: the line without a name, over names; None if there is none.
         source: the text of the program, if it has one.
-        steps: for steps of recurrences, the formulas that have names within the step.
+        steps: how the program writes the steps of recurrences.
     """
 
     literals: Literals = field(default_factory=Literals)
@@ -55,7 +55,7 @@ class NamedProgram:
     known: Conditions = field(default_factory=Conditions)
     result: Node | None = None
     source: str = ""
-    steps: Mapping[Body, Mapping[str, Node]] = field(default_factory=dict[Body, Mapping[str, Node]])
+    steps: Mapping[Body, StepNotation] = field(default_factory=dict[Body, StepNotation])
 
     def define(self, name: str, body: Node) -> Node:
         """Add a line, and return the symbol of its name."""

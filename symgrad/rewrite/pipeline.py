@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
 
+from symgrad.ir.body import bodies_in
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.ops.control import as_computed, stop_gradient, with_slope
+from symgrad.ops.control import as_computed, stop_gradient, values_of_steps, with_slope
 from symgrad.ops.scalar.arith import div, mul, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import where
@@ -115,7 +116,8 @@ def canonical(
     """
     order = topological(outputs)
     # Without stops both have the same result.
-    drop_stops = drop_stops and any(n.op is stop_gradient or n.op is with_slope for n in order)
+    inside = (n for body in bodies_in(order) for n in topological(body.results))
+    drop_stops = drop_stops and any(n.op is stop_gradient or n.op is with_slope for n in (*order, *inside))
     if rules is not None or len(order) > _CACHED_GRAPH:
         return _canonical(outputs, drop_stops, rules)
     return remembered(
@@ -126,7 +128,7 @@ def canonical(
 @gc_paused()
 def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None) -> Canonical:
     if drop_stops:
-        outputs = as_computed(outputs)
+        outputs = values_of_steps(as_computed(outputs))
     rules = rules or (DROP_STOPS if drop_stops else CANONICAL)
     known = Conditions()
     forms = NormalForms(rules, known, Order())

@@ -344,7 +344,11 @@ X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
         (lambda: sg.size("n")(), MissingInputError, "no value"),
         (lambda: X(X=np.ones((2, 4))), ShapeError, r"X : real\[n, 3\]"),
         (lambda: sg.sum(X)(X=np.ones(3)), ShapeError, r"X : real\[n, 3\]"),
-        (lambda: sg.sum(X + Y)(X=np.ones((2, 3)), Y=np.ones((5, 3))), ShapeError, "2 in 'X' and 5 in 'Y'"),
+        (
+            lambda: sg.sum(X + Y)(X=np.ones((2, 3)), Y=np.ones((5, 3))),
+            ShapeError,
+            r"2 in 'X' of shape .* and 5 in 'Y'",
+        ),
         (lambda: X[IDS](X=np.ones((2, 3)), ids=np.full((1, 5), 2)), IndexRangeError, "index 2"),
         (lambda: X[IDS](X=np.ones((2, 3)), ids=np.full((1, 5), 0.5)), ArrayTypeError, "declared int"),
         (lambda: (sg.sum(X) * EXPRS["a"])(X=np.ones((2, 3)), a=np.ones(2)), ShapeError, "'a' has shape"),

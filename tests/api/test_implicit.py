@@ -351,3 +351,54 @@ def test_what_has_no_regular_solution_is_an_error(
 def test_what_does_not_fit_is_refused(error: type[SymgradError], match: str, call: Callable[[], Any]) -> None:
     with pytest.raises(error, match=match):
         call()
+
+
+STEPS = """
+z, a : {}
+h[0] = z
+h[t] = h[t-1] + sin(a*h[t-1])/10 for t in 1..4
+f = h[4] - 2
+"""
+
+
+def test_an_equation_of_a_recurrence_is_that_of_its_steps() -> None:
+    p = sg.parse(STEPS.format("real"))
+    z, a = p["z"], p["a"]
+    written = z
+    for _ in range(4):
+        written = written + sg.sin(a * written) / 10
+    one, other = (sg.implicit(f, z, start=1.5) for f in (p["f"], written - 2))
+    at = np.linspace(0.2, 0.9, 3)
+    np.testing.assert_allclose(one(a=at), other(a=at), rtol=1e-12)
+    first, second = one.grad(z, a), other.grad(z, a)
+    np.testing.assert_allclose(one.evaluate(first, a=at), other.evaluate(second, a=at), rtol=1e-10)
+    np.testing.assert_allclose(
+        one.evaluate(one.grad(first, a), a=at), other.evaluate(other.grad(second, a), a=at), rtol=1e-9
+    )
+    assert str(one).startswith("z with h[4] - 2 = 0\n  dz_da = -")
+    assert "in 1..4" in str(one)
+
+
+def test_an_equation_of_a_search() -> None:
+    """The derivative is that of the steps, here of a square root, so z is a**2/4."""
+    p = sg.parse(
+        "z, a : positive\nh[0] = a\n"
+        "h[k] = h[k-1] - (h[k-1]**2 - z)/(2*h[k-1]) until abs(h[k]**2 - z) < 1e-14, at most 50\nf = h[50] - a/2"
+    )
+    root = sg.implicit(p["f"], p["z"], bracket=(0.01, 4))
+    assert float(root(a=0.7)) == pytest.approx(0.7**2 / 4)
+    assert float(root.evaluate(root.grad(p["z"], p["a"]), a=0.7)) == pytest.approx(0.35, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("T : size; " + STEPS.format("real").replace("4", "T"), "the size T"),
+        ("x : real[3]; z : real; f = sum(x)*z - 1", "the array 'x'"),
+        (STEPS.format("real").replace("sin(a*h[t-1])", "sin(a*stop_gradient(h[t-1]))"), "stop_gradient"),
+    ],
+)
+def test_equations_that_are_not_solved(text: str, message: str) -> None:
+    p = sg.parse(text)
+    with pytest.raises(UnsupportedError, match=message):
+        sg.implicit(p["f"], p["z"], start=1.5)

@@ -173,3 +173,44 @@ def test_noise_that_is_not_named() -> None:
     with pytest.raises(UsageError, match="the program reads no random input") as error:
         sg.placement("x : real\ny = x**2", "x")
     assert "declare it" in str(error.value.cure)
+
+
+STEPS = """
+a : real; u, w : real[T]
+x[0] = 0
+x[t] = x[t-1] + a*w[t-1] + {}*u[t-1] for t in 1..T
+loss = x[T]
+"""
+
+
+def test_edges_inside_of_steps_are_not_refuted() -> None:
+    """One stop_gradient inside of the step will do, so it is no proof that none does outside."""
+    p = sg.parse(STEPS.format("sin(a*w[t-1])"))
+    inside = sg.parse(STEPS.format("stop_gradient(sin(a*w[t-1]))"))
+    at_zero = sg.parse(STEPS.format("0"))
+    d = sg.equal(sg.grad(inside["loss"], "a"), sg.grad(at_zero["loss"], "a"))
+    assert d.status == "proved"
+    r = sg.placement(p["loss"], "a", "u", at=0)
+    assert r.possible is None
+    assert "edges inside of the steps of x are not tried, where one may do: x[t] reads u[t-1]" in r.reason
+    assert r.verdict is not None
+    assert r.verdict.status == "proved"
+    assert r.lines[-1] == "x = stop_gradient(h) - (stop_gradient(g) - g)"
+    assert all("where" not in line for line in r.lines)
+    values = {"a": 0.7, "u": np.array([0.5, -1.0]), "w": np.array([2.0, 3.0])}
+    assert r.rewrite is not None
+    assert r.rewrite(**values) == p["loss"](**values)
+    assert float(sg.grad(r.rewrite, "a")(**values)) == pytest.approx(5.0)
+
+
+def test_a_place_beside_a_recurrence() -> None:
+    start = "a : real; u ~ Normal(0, 1); w : real[T]\nx[0] = a\nx[t] = a*x[t-1] + w[t-1] for t in 1..T\n"
+    p = sg.parse(start + "y = x[T]*u")
+    r = sg.placement(p["y"], "a", "u")
+    assert (r.possible, r.minimal) == (True, "proved")
+    assert r.lines == ("y = stop_gradient(x)[T]*u",)
+    two = sg.parse(start + "f = sin(a)\ny = f + x[T] + cos(f)*u + exp(x[T])*u")
+    r = sg.placement(two["y"], "a", "u")
+    assert r.possible is True
+    assert len(r.edges) == 2
+    assert r.minimal == "the fewest outside of steps; edges inside of the steps of x are not tried"

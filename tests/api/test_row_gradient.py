@@ -201,3 +201,43 @@ def test_what_moves_every_row_is_refused() -> None:
         sg.train(LOSS, START, DATA, method="sgd", rate=1, wrt="w", sparse="E")
     with pytest.raises(UnsupportedError, match="the gradient with respect to 'w' is dense"):
         sg.train(LOSS, START, DATA, method="sgd", rate=1, sparse="w")
+
+
+@pytest.mark.parametrize("step", ["tanh(W@h[t-1] + X[t-1])", "h[t-1]*X[t-1] + sin(X[t-1])"])
+def test_rows_that_steps_read(step: str) -> None:
+    p = sg.parse(
+        "E : real[v, 2]; ids : int(0, v - 1)[T]; W : real[2, 2]\nX = E[ids]\nh[0] = zeros(2)\n"
+        f"h[t] = {step} for t in 1..T\nloss = sum(h[T]**2)"
+    )
+    found = sg.row_gradient(p["loss"], "E")
+    rng = np.random.default_rng(0)
+    given = {"E": rng.normal(size=(5, 2)), "ids": np.array([3, 0, 3]), "W": rng.normal(size=(2, 2))}
+    dense = sg.grad(p["loss"], "E")
+    np.testing.assert_allclose(
+        found.dense()(**needed(found.dense(), given)), dense(**needed(dense, given)), rtol=1e-12
+    )
+    kernel = sg.compile([found.ids, found.rows])
+    ids, rows = kernel(**{n: given[n] for n in kernel.inputs})
+    assert ids.tolist() == [3, 0, 3]
+    assert rows.shape == (3, 2)
+
+
+def test_rows_of_the_values_of_a_recurrence() -> None:
+    p = sg.parse(
+        "a : real; ids : int(0, 3)[m]\nh[0] = a\nh[t] = sin(h[t-1])*a for t in 1..3\nloss = sum(h[ids]**2)"
+    )
+    found = sg.row_gradient(p["loss"], "h")
+    assert found.ids.node is p["ids"].node
+    np.testing.assert_allclose(found.rows(a=0.5, ids=[3, 0]), 2 * p["h"](a=0.5)[[3, 0]])
+
+
+def test_a_table_that_steps_read_by_position_is_refused() -> None:
+    p = sg.parse(
+        "E : real[v]; ids : int(0, v - 1)[T]\nh[0] = 0\nh[t] = sin(h[t-1] + E[ids[t-1]]) for t in 1..T\nloss = h[T]"
+    )
+    with pytest.raises(UnsupportedError) as caught:
+        sg.row_gradient(p["loss"], "E")
+    assert (
+        caught.value.cure
+        == "take the rows before the steps, X = E[ids], and read X[t-1] in them; or use grad"
+    )

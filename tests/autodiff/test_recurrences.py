@@ -20,6 +20,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp, mp_context
 from symgrad.ops.numpy.calls import total
+from symgrad.rewrite.pipeline import canonical
 from tests.recurrences import RECURRENCES, unrolled
 
 LENGTHS = {"T": 4, "S": 5, "n": 3, "m": 2, "k": 2}
@@ -209,3 +210,10 @@ def test_numbers_at_any_precision_are_carried_on() -> None:
     floats = {n: np.asarray(v, float) for n, v in exact.items()}
     for high, low in zip(found, evaluate([p["y"].node, *gradients], floats), strict=True):
         np.testing.assert_allclose(np.asarray(high, float), low, rtol=1e-14)
+
+
+def test_forms_of_values_have_no_stops_in_steps() -> None:
+    lines = "w : real; x : real[T]\nh[0] = 0\nh[t] = tanh(w*{} + x[t-1]) for t in 1..T\ny = h[T]**2"
+    stopped, free = (sg.parse(lines.format(h))["y"].node for h in ("stop_gradient(h[t-1])", "h[t-1]"))
+    assert canonical([stopped], drop_stops=True).nodes[0] is canonical([free]).nodes[0]
+    assert canonical([stopped]).nodes[0] is not canonical([free]).nodes[0]

@@ -52,19 +52,19 @@ def test_it_is_a_while_loop() -> None:
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("z[k] = z[k-1]/2 until z[k] < 1, at most 5", "z[t] = z[t-1]/2 until z[t] < 1, at most 5"),
-        ("z[k+1] = z[k]/2 until not z[k] > 1, at most N", "z[t] = z[t-1]/2 until not z[t] > 1, at most N"),
+        ("z[k] = z[k-1]/2 until z[k] < 1, at most 5", "z[k] = z[k-1]/2 until z[k] < 1, at most 5"),
+        ("z[k+1] = z[k]/2 until not z[k] > 1, at most N", "z[k] = z[k-1]/2 until not z[k] > 1, at most N"),
         (
             "z[k] = k*z[k-1] until k > 3 or z[k] > 9, at most N - 1",
-            "z[t] = t*z[t-1] until t > 3 or z[t] > 9, at most N - 1",
+            "z[k] = k*z[k-1] until k > 3 or z[k] > 9, at most N - 1",
         ),
         (
             "z[k] = z[k-1] + x[k-1] until z[k] > x[k], at most N - 1",
-            "z[t] = z[t-1] + x[t-1] until z[t] > x[t], at most N - 1",
+            "z[k] = z[k-1] + x[k-1] until z[k] > x[k], at most N - 1",
         ),
         (
             "s = z[k-1]/2; z[k] = s*s until z[k] < a, at most 5",
-            "s = z[t-1]/2; z[t] = s*s until z[t] < a, at most 5",
+            "s = z[k-1]/2; z[k] = s*s until z[k] < a, at most 5",
         ),
         # Every value must stay: this is no search.
         ("z[k] = where(z[k-1] < 1, a, z[k-1]/2) for k in 1..5", None),
@@ -92,7 +92,7 @@ def test_a_loop_made_in_python_is_printed_as_a_search() -> None:
 
 def test_several_values_stay_together() -> None:
     p = search("z[k] = z[k-1]/2; d[k] = z[k] - z[k-1] until abs(d[k]) < 0.3, at most 5", START + "d[0] = 1\n")
-    assert "z[t] = z[t-1]/2; d[t] = z[t] - z[t-1] until abs(d[t]) < 0.3, at most 5" in str(p).splitlines()
+    assert "z[k] = z[k-1]/2; d[k] = z[k] - z[k-1] until abs(d[k]) < 0.3, at most 5" in str(p).splitlines()
     assert p["d"](a=1.0).tolist() == [1.0, -0.5, -0.25, -0.25, -0.25, -0.25]
     assert p["z"](a=1.0).tolist() == [1.0, 0.5, 0.25, 0.25, 0.25, 0.25]
 
@@ -102,7 +102,7 @@ def test_a_search_with_a_longer_memory() -> None:
     line = "f = z[k]**2 - a; z[k+1] = z[k] - f/(f - z[k-1]**2 + a)*(z[k] - z[k-1]) until abs(z[k]**2 - a) < 1e-12"
     p = search(line + ", at most 50", START + "z[1] = 1\n")
     assert p["z"].shape == (52,)
-    assert "z[t] = z[t-1] - f/(f - z[t-2]**2 + a)*(z[t-1] - z[t-2]) until abs(z[t]**2 - a) < 1e-12" in str(p)
+    assert "z[k] = z[k-1] - f/(f - z[k-2]**2 + a)*(z[k-1] - z[k-2]) until abs(z[k]**2 - a) < 1e-12" in str(p)
     values = p["z"](a=2.0)
     steps = [2.0, 1.0]
     while abs(steps[-1] ** 2 - 2) >= 1e-12:

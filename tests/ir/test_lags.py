@@ -55,7 +55,7 @@ def test_derivatives_read_the_array_and_are_printed_with_lags() -> None:
         "where",
         "  F_bar[8] = dy_dF[9]",
         "  F_bar[9] = 0",
-        "  F_bar[t-1] = F_bar[t] + F_bar[t+1] + dy_dF[t] for t in 8..1",
+        "  F_bar[n-1] = F_bar[n] + F_bar[n+1] + dy_dF[n] for n in 8..1",
         "  dy_dF = array([0, 0, F[9], 0, 0, 0, 0, 0, 0, F[2]])",
     ]
     slope = sg.grad(sg.parse(dedent(RECURRENCES["autoregression"]))["y"], "a")
@@ -64,11 +64,11 @@ def test_derivatives_read_the_array_and_are_printed_with_lags() -> None:
 
 def test_latex() -> None:
     text = sg.parse(RECURRENCES["Fibonacci"])["F"].latex()
-    rows = [r"F_{0} &= a", r"F_{1} &= b", r"F_{t} &= F_{t-1} + F_{t-2}, \quad t = 2, \dots, 9", "& F"]
+    rows = [r"F_{0} &= a", r"F_{1} &= b", r"F_{n} &= F_{n-1} + F_{n-2}, \quad n = 2, \dots, 9", "& F"]
     assert [line.removesuffix(r" \\") for line in text.splitlines()[1:-1]] == rows
     back = sg.parse(dedent(RECURRENCES["Clenshaw's scheme"]))["y"].latex()
     assert r"b_{n + 1} &= 0" in back
-    assert r"b_{t-1} &= c_{t-1} + 2 z b_{t} - b_{t+1}, \quad t = n, \dots, 1" in back
+    assert r"b_{k-1} &= c_{k-1} + 2 z b_{k} - b_{k+1}, \quad k = n, \dots, 1" in back
     assert r"\bar{F}_{9} &= 0" in sg.grad(sg.parse(RECURRENCES["Fibonacci"])["y"], "a").latex()
 
 

@@ -84,3 +84,47 @@ def test_names_within_a_step_are_printed() -> None:
     shadowed = sg.parse("S : real\nh[0] = S\nS = sin(h[t-1])*2; h[t] = S**2 + S for t in 1..9\ny = h[9]*S")
     assert "t1 = sin(h[t-1])*2; h[t] = t1**2 + t1 for t in 1..9" in str(shadowed)
     assert sg.parse(str(shadowed))["y"].node is shadowed["y"].node
+
+
+NEWTON = """
+a, w : real
+z[0] = a
+r = (z[k-1]**2 - a)/(2*z[k-1]); z[k] = z[k-1] - w*r for k in 1..K
+h[0] = 1
+h[t] = tanh(h[t-1]*z[K]) for t in 1..T
+y = h[T]**2
+"""
+
+
+def test_positions_keep_the_letters_of_the_program() -> None:
+    """Each recurrence keeps its own, and a derivative has that of what is differentiated."""
+    p = sg.parse("K, T : size\n" + NEWTON)
+    gradient = sg.grad(p["y"], "w")
+    first, *_ = str(gradient).splitlines()
+    assert "k=1..K" in first or "[1:]" in first
+    assert "for k in K..1" in str(gradient)
+    assert "for t in T..1" in str(gradient)
+    assert r"\quad k = K, \dots, 1" in gradient.latex()
+    assert r"\quad t = T, \dots, 1" in gradient.latex()
+    explained = str(sg.explain(p["y"], "w"))
+    assert all(
+        text in explained
+        for text in ("for k in 1..K", "for t in 1..T", "for k in K..1", "# z_bar[k-1] comes")
+    )
+    for text in (str(p), str(p["y"])):
+        assert "z[k] = z[k-1] - w*r for k in 1..K" in text
+        assert sg.parse(text).last.node is p["y"].node
+    assert r"z_{k} &= " in p["y"].latex()
+    twice = str(sg.grad(sg.grad(p["y"], "w"), "w"))
+    assert "for k in K..1" in twice
+    assert "for t in T..1" in twice
+    again = pickle.loads(pickle.dumps(p))
+    assert str(again) == str(p)
+
+
+def test_a_letter_that_something_else_has_is_not_taken() -> None:
+    p = sg.parse("a : real; x : real[k]\nz[0] = a\nz[n] = z[n-1]*a for n in 1..3\ny = z[3]*sum(x)")
+    q = sg.parse("n : size; " + "a : real\nz[0] = a\nz[k] = z[k-1]*a for k in 1..n\nk = a*z[n]\ny = k + z[n]")
+    assert "for n in 1..3" in str(p)
+    assert "for t in 1..n" in str(q)
+    assert sg.parse(str(q))["y"].node is q["y"].node

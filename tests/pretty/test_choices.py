@@ -39,3 +39,13 @@ def test_what_is_printed(expected: str, body: str) -> None:
         read = {k: v for k, v in values.items() if k in {str(i.name) for i in found.inputs}}
         again = {k: v for k, v in values.items() if k in {str(i.name) for i in shown.last.inputs}}
         np.testing.assert_array_equal(shown.last(**again), found(**read))
+
+
+def test_a_sign_before_a_sum_of_choices_goes_into_them() -> None:
+    p = sg.parse("x, y : real[n]; a : real\nf = a - sum(where(x > 1, 0, -y**2*a/x))")
+    found = sg.grad(p["f"], "a")
+    assert str(found) == "1 + sum(where(x > 1, 0, y**2/x))"
+    x, y = np.array([0.5, 2.0, -1.0]), np.array([1.0, 2.0, 3.0])
+    assert found(x=x, y=y) == pytest.approx(1 + 2 - 9)
+    kept = sg.parse("x, y : real[n]; a : real\nf = a - sum(where(x > 1, y*a, -y*a**2))")
+    assert str(sg.grad(kept["f"], "a")) == "1 - sum(y*where(x > 1, 1, -2*a))"

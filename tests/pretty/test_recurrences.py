@@ -45,7 +45,7 @@ loss = sum(h[T]**2)
             KALMAN,
             "A",
             """
-sum(-a*(t2[t].T@A@P[t-1] + t2[t]@A@P[t-1].T + 2*outer((m_bar[t]@M[t]@c - v[t])*c/S[t] - m_bar[t], m[t-1]))/2, t=1..T)
+-a*sum(t2[t].T@A@P[t-1] + t2[t]@A@P[t-1].T + 2*outer((m_bar[t]@M[t]@c - v[t])*c/S[t] - m_bar[t], m[t-1]), t=1..T)/2
 where
   m_bar[T] = zeros(n)
   P_bar[T] = zeros((n, n))
@@ -64,17 +64,18 @@ where
             LSTM,
             "Wi",
             """
-sum(outer(g[t]*i[t]*t1[t]*(1 - i[t]), h[t-1]), t=1..T)
+sum(outer(t2[t], h[t-1]), t=1..T)
 where
   h_bar[T] = 2*h[T]
   c_bar[T] = zeros(n)
-  i[t] = sigmoid(Wi@h[t-1] + Ui@x[t-1] + bi); \\
+  i = sigmoid(Wi@h[t-1] + Ui@x[t-1] + bi); \\
     f = sigmoid(Wf@h[t-1] + Uf@x[t-1] + bf); \\
     o = sigmoid(Wo@h[t-1] + Uo@x[t-1] + bo); \\
-    g[t] = tanh(Wg@h[t-1] + Ug@x[t-1] + bg); \\
-    t1[t] = h_bar[t]*o*sech(c[t])**2 + c_bar[t]; \\
-    h_bar[t-1] = Wf.T@(c[t-1]*f*t1[t]*(1 - f)) - Wg.T@(i[t]*t1[t]*(g[t]**2 - 1)) - Wi.T@(g[t]*i[t]*t1[t]*(i[t] - 1)) - Wo.T@(h_bar[t]*o*tanh(c[t])*(o - 1)); \\
-    c_bar[t-1] = f*t1[t] for t in T..1
+    g = tanh(Wg@h[t-1] + Ug@x[t-1] + bg); \\
+    t1 = h_bar[t]*o*sech(c[t])**2 + c_bar[t]; \\
+    t2[t] = g*i*t1*(1 - i); \\
+    h_bar[t-1] = Wf.T@(c[t-1]*f*t1*(1 - f)) + Wg.T@(i*t1*(1 - g**2)) + Wi.T@t2[t] + Wo.T@(h_bar[t]*o*tanh(c[t])*(1 - o)); \\
+    c_bar[t-1] = f*t1 for t in T..1
 """,
         ),
         (
@@ -161,3 +162,68 @@ y = w[{steps}]**2""")
     printed = str(sg.grad(program["y"], "a"))
     assert printed.splitlines()[0] == f"sum(w_bar[t]*w[t-1]/(0.9**t - 1), t=1..{steps})"
     assert sg.verify(program["y"], "a", printed).status == "proved"
+
+
+@pytest.mark.parametrize(
+    ("step", "by", "shown"),
+    [
+        ("h[t] = tanh(s*W@h[t-1] + 2*exp(k)*U@x[t-1])", "W", "s*sum(outer(t1[t], h[t-1]), t=1..T)"),
+        ("h[t] = tanh(s*W@h[t-1] + 2*exp(k)*U@x[t-1])", "U", "2*exp(k)*sum(outer(t1[t], x[t-1]), t=1..T)"),
+        ("h[t] = tanh(W@h[t-1]/s + u[t-1]*b)", "W", "sum(outer(t1[t], h[t-1]), t=1..T)/s"),
+        ("h[t] = tanh(W@h[t-1] - s*b*u[t-1])", "b", "-s*sum(u[t-1]*h_bar[t]*(1 - h[t]**2), t=1..T)"),
+        # A factor that a step computes stays.
+        ("h[t] = tanh(W@h[t-1]*u[t-1])", "W", "sum(u[t-1]*outer(t1[t], h[t-1]), t=1..T)"),
+    ],
+)
+def test_factors_that_are_the_same_in_all_steps_stand_before_a_sum(step: str, by: str, shown: str) -> None:
+    declared = (
+        "T : size; s, k : real; u : real[T]; x : real[T, m]; b : real[n]; W : real[n, n]; U : real[n, m]"
+    )
+    p = sg.parse(f"{declared}\nh[0] = zeros(n)\n{step} for t in 1..T\nloss = sum(h[T]**2)")
+    gradient = sg.grad(p["loss"], by)
+    assert str(gradient).splitlines()[0] == shown
+    both = sized([sg.parse(f"{p}\n{gradient}").last.node, gradient.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+
+
+@pytest.mark.parametrize("program", [KALMAN, LSTM])
+def test_the_latex_of_values_has_the_names_of_the_steps(program: str) -> None:
+    p = sg.parse(program)
+    text = p["loss"].latex()
+    rows = [row.strip() for row in text.splitlines()]
+    shown = {
+        KALMAN: [
+            r"S_{t} &= \operatorname{sum}\left(c \odot g_{t}\right) + 1 \\",
+            r"m_{t} &= p_{t} + \frac{v_{t}}{S_{t}} g_{t} \\",
+            r"P_{t} &= M_{t} - \frac{1}{S_{t}} g_{t} g_{t}^{\top} \\",
+        ],
+        LSTM: [
+            r"c_{t} &= f_{t} \odot c_{t-1} + i_{t} \odot g_{t} \\",
+            r"h_{t} &= o_{t} \odot \tanh\left(c_{t}\right), \quad t = 1, \dots, T \\",
+        ],
+    }[program]
+    assert all(row in rows for row in shown)
+    declared = "; ".join(str(s.node.declaration) for s in p.inputs)
+    both = sized([sg.parse_latex(text, declared).last.node, p["loss"].node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+    # As text all values of the steps have the names of the program, too.
+    assert str(p["loss"]).splitlines()[-1] == str(sg.parse(str(p)).last).splitlines()[-1]
+    assert all(f"{name}[0] = " in str(p["loss"]) for name in ({KALMAN: "mPL", LSTM: "hc"}[program]))
+
+
+def test_a_factor_stands_before_a_sum_over_steps_in_latex() -> None:
+    first = sg.grad(sg.parse(KALMAN)["loss"], "A").latex().splitlines()[1]
+    assert first.startswith(r"& -\frac{a}{2} \sum_{t = 1}^{T} \left(")
+    second = sg.grad(sg.parse(KALMAN)["loss"], "q").latex().splitlines()[1]
+    assert r"\frac{\sum" not in second
+
+
+def test_parts_that_latex_names_keep_their_names() -> None:
+    paper = sg.parse_latex(
+        r"h_0 &= 0 \\ s_k &= a h_{k-1} \\ h_k &= \tanh(s_k) + s_k, \quad k = 1, \dots, 9 \\ y &= h_9^2",
+        "a : real",
+    )
+    assert "s = a*h[k-1]; h[k] = tanh(s) + s for k in 1..9" in str(paper["y"])
+    assert "for k in 9..1" in str(sg.grad(paper["y"], "a"))

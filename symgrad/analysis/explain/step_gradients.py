@@ -78,7 +78,7 @@ def step_cuts(y: Node, naming: Naming, listing: Listing | None) -> Iterator[Step
         [y], naming.names, listing.steps if listing is not None else {}, naming.numbers
     )
     for node, step in found.steps():
-        yield from _cuts(step, found.letter, bool(node.params[1]), naming)
+        yield from _cuts(step, found.called.letter(node), bool(node.params[1]), naming)
 
 
 def _cuts(step: NamedStep, letter: str, back: bool, naming: Naming) -> Iterator[StepCut]:

@@ -23,12 +23,15 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.lags import loop_of
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through, without_stops
 from symgrad.rewrite.pipeline import canonical
+from symgrad.support.texts import join_texts
 from symgrad.verification.gradients.value_and_gradient import combine_verdicts
 from symgrad.verification.verdict import Verdict
 
@@ -104,6 +107,18 @@ def place(
         time_limit: the time limit in seconds.
     """
     search = _Search(y, wrt, fixed, naming, now() + time_limit)
+    found = _place(search)
+    names = [name for v, name in naming.names.items() if loop_of(v) in search.loops]
+    if not search.loops or (found.possible and len(found.cut) < 2):  # one is fewest, also with edges of steps
+        return found
+    inside = f"edges inside of the steps{f' of {join_texts(names)}' if names else ''} are not tried"
+    if found.possible is False:
+        return replace(found, possible=None, reason=f"{found.reason}; but {inside}, where one may do")
+    return replace(found, minimal=f"the fewest outside of steps; {inside}") if found.cut else found
+
+
+def _place(search: _Search) -> PlacementOutcome:
+    """Return the result of the search outside of the steps of recurrences."""
     found = search.run()
     if found.possible or found.cut:
         return found
@@ -151,6 +166,7 @@ class _Search:
             reference = PathGraph(self.calm[y], [self.calm.get(w, w) for w in wrt])
         self.problem = CutProblem(graph, reference, tuple(fixed), held)
         self.graph = graph
+        self.loops = [n for n in graph.order if is_recurrence(n)]
         coefficients = [e.step.coefficient for e in graph.edges if e.step is not None]
         reads = Dependence(coefficients, [*fixed])
         self.noisy = [

@@ -12,8 +12,10 @@ from symgrad.api.handles.expr import Expr, Operand, as_expr, handle
 from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.training.optimisers import number_in
+from symgrad.ir.body import bodies_in
 from symgrad.ir.listing import one_of, suggest
-from symgrad.ir.traverse import topological
+from symgrad.ir.size_substitution import size_names
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.scalar.logic import eq
 from symgrad.support.errors import (
@@ -105,12 +107,19 @@ def implicit(
     if len(found) != len(exprs):
         raise UsageError(f"{len(exprs)} equations for {len(found)} unknowns", expected="as many of both")
     nodes = topological([f.node for f in exprs])
-    for node in nodes:
-        if node.shape or not node.op.pointwise:
-            raise UnsupportedError(
-                f"an equation has the array '{handle(node)}' in it",
-                expected="scalars: elementwise operations",
-            )
+    array = next((s for s in symbols_of(nodes) if s.shape), None)
+    if array is not None:
+        raise UnsupportedError(
+            f"an equation has the array '{array.name}' in it", expected="scalars, and arrays made of scalars"
+        )
+    sizes = size_names(nodes)
+    if sizes:
+        raise UnsupportedError(
+            f"an equation has the size {sizes[0]} in it",
+            expected="scalars, and arrays and loops of known lengths",
+            cure=f"write a number for {sizes[0]}",
+        )
+    for node in (*nodes, *(n for body in bodies_in(nodes) for n in topological(body.results))):
         if "stops" in node.op.facts:
             raise UnsupportedError(
                 "an equation with stop_gradient in it: the solution follows the whole equation",

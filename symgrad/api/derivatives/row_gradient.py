@@ -12,6 +12,7 @@ from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.limits import QUOTED_CHARACTERS
 from symgrad.autodiff.rows.gathered import pull_back_rows
 from symgrad.autodiff.trace import Pullback
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.sizes import Shape
 from symgrad.support.errors import UnsupportedError, UsageError
 
@@ -99,8 +100,12 @@ def _dense(y: Expr, table: Expr, step: Pullback) -> UnsupportedError:
     reader = Expr(step.node, listings=y.listings)
     text = reader.name or str(reader)
     quoted = f"a {step.node.op.name}" if len(text) > QUOTED_CHARACTERS else f"'{text}'"
+    e = table.name or "E"
+    cure = f"take the rows first and compute with them, as in tanh({e}[ids]) for tanh({e})[ids]; or use grad"
+    if loop_of(step.node) is not None:
+        cure = f"take the rows before the steps, X = {e}[ids], and read X[t-1] in them; or use grad"
     return UnsupportedError(
         f"the gradient with respect to '{table}' is dense: {quoted} reads it in another way than rows by position",
-        expected=f"{table.name or 'E'}[ids] alone",
-        cure="take the rows first and compute with them, as in tanh(E[ids]) for tanh(E)[ids]; or use grad",
+        expected=f"{e}[ids] alone",
+        cure=cure,
     )

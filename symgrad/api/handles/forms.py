@@ -12,6 +12,7 @@ from symgrad.api.handles.named_derivatives import (
     name_derivative,
     named_together,
     readable,
+    recurrence_notation,
 )
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import is_elementwise, substitute, topological
@@ -257,8 +258,6 @@ class FormMethods(ArrayMethods):
             >>> print((x / 2).latex())
             \frac{x}{2}
         """
-        from symgrad.ir.notation.lags import lags_of
-        from symgrad.ir.notation.recurrences import recurrence_of
         from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
         names = program_names([self])
@@ -267,13 +266,7 @@ class FormMethods(ArrayMethods):
             return formulas_latex(said, names)
         found = None if expand else name_derivative(self)
         node, spelling = expanded(self) if found is None else (found.formula, found.spelling)
-        arrays = {
-            node: name
-            for listing in self.listings
-            for name, node in listing.assignments.items()
-            if recurrence_of(node) is not None or lags_of(node) is not None
-        }
-        return named_latex(node, spelling, names, arrays)
+        return named_latex(node, spelling, names, *recurrence_notation(self))
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return the source of a self-contained NumPy function that computes the expression.

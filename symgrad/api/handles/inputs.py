@@ -12,6 +12,7 @@ from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.listing import Listing, spellings_of
 from symgrad.ir.sizes import extent_text, names_of
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.values.bound_sizes import size_sources
 from symgrad.support.errors import ArrayTypeError, MissingInputError, ShapeError
 
 
@@ -35,7 +36,7 @@ def inputs_of(exprs: Iterable[Handle], offered: Collection[str] = ()) -> list[No
     needed = symbols_of([e.node for e in exprs])
     missing = unbound_sizes([e.node for e in exprs], needed)
     for candidate in sorted(known_symbols(exprs), key=lambda s: s.name not in offered):
-        found = [size for size in missing if size in candidate.shape]
+        found = [size for size in missing if size in size_sources([candidate.shape])]
         if found and all(s.name != candidate.name for s in needed):
             needed.append(candidate)
             missing = [size for size in missing if size not in found]
@@ -76,7 +77,7 @@ def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
 
 def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
     """Return the names of sizes that the outputs need and no input has in its shape."""
-    bound = {size for s in inputs for size in s.shape}
+    bound = size_sources([s.shape for s in inputs])
     found: dict[str, None] = {}
     for node in topological(outputs):
         if node.op is SIZE or (node.params and not node.op.pointwise):

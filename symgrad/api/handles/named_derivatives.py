@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.handles.base import Handle
 from symgrad.api.handles.inputs import listings_of, number_texts
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import Node
-from symgrad.ir.notation.recurrences import has_recurrences
+from symgrad.ir.notation.lags import lags_of
+from symgrad.ir.notation.recurrences import has_recurrences, recurrence_of
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
@@ -48,8 +50,20 @@ def expanded_text(expr: Handle) -> str:
     from symgrad.ir.notation.printer import str_text
 
     node, spelling = expanded(expr)
-    text = str_text(node, spelling.numbers)
-    return str_text(readable(expr), spelling.numbers) if spelling.literals and "\n" in text else text
+    written = spelling.numbers, *recurrence_notation(expr)
+    text = str_text(node, *written)
+    return str_text(readable(expr), *written) if spelling.literals and "\n" in text else text
+
+
+def recurrence_notation(expr: Handle) -> tuple[dict[Node, str], dict[Body, StepNotation]]:
+    """Return the names that programs give to the values of recurrences, and how they write the steps."""
+    names = {
+        node: name
+        for listing in expr.listings
+        for name, node in listing.assignments.items()
+        if recurrence_of(node) is not None or lags_of(node) is not None
+    }
+    return names, {body: notation for listing in expr.listings for body, notation in listing.steps.items()}
 
 
 def _named_listings(exprs: Sequence[Handle]) -> list[Listing]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from symgrad.analysis.explain.naming import Naming, naming_of
+from symgrad.analysis.explain.noise.lines import step_lines
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
 from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
 from symgrad.api.claims.verify import validate_seconds
@@ -18,6 +19,8 @@ from symgrad.api.handles.formula_arguments import Formula
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.printer import program_text
+from symgrad.ir.notation.recurrences import has_recurrences
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
 from symgrad.report.report import Reported
@@ -215,6 +218,14 @@ def placement(
         found = place(expr.node, [w.node for w in by], {u.node: f.node for u, f in read}, naming, seconds)
     except DomainError as error:
         raise outside_domain(error, read) from None
+    if found.possible is None and listing is not None:
+        reads = [
+            f"{left} reads {join_texts(some)}"
+            for u, _ in read
+            for left, some, _ in step_lines(expr.node, u.node, naming, listing)
+        ]
+        if reads:
+            found = replace(found, reason=f"{found.reason}: {'; '.join(reads)}")
     return _placement(expr, found, naming, listing, text)
 
 
@@ -301,6 +312,13 @@ def _edge(edge: ValueEdge, naming: Naming) -> StopEdge:
 
 def _lines(y: Node, nodes: Mapping[Node, Node], naming: Naming, extra: Mapping[Node, str]) -> tuple[str, ...]:
     """Return the changed lines of a program, after the definitions of new names."""
+    if has_recurrences([y]):
+        names = {n: name for n, name in naming.names.items() if n.args and n in nodes}
+        before, after = (
+            program_text({}, {new.get(n, n): name for n, name in named.items()}, result=new[y]).splitlines()
+            for new, named in (({y: y}, names), (nodes, {**extra, **names}))
+        )
+        return tuple(line for line in after if line not in before)
     known = {nodes[n]: name for n, name in naming.names.items() if n in nodes and (n.args or nodes[n] is n)}
     after = replace(naming, names={**known, **extra})
     lines = [f"{name} = {after.body(n, _WIDTH)}" for n, name in extra.items()]

@@ -17,6 +17,7 @@ from symgrad.interop.importers.specs import argument_names, declare_input, is_sh
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.size_substitution import resized
+from symgrad.ir.sizes import names_of
 from symgrad.support.errors import UsageError
 
 
@@ -35,7 +36,7 @@ class DeclaredArguments:
     @property
     def sizes(self) -> dict[str, int]:
         """Distinct numbers for the names of sizes, so that no two axes can be confused."""
-        names = dict.fromkeys(n for e in self.inputs.values() for n in e.shape if isinstance(n, str))
+        names = names_of(*(e.shape for e in self.inputs.values()))
         taken = {n for e in self.inputs.values() for n in e.shape if isinstance(n, int)}
         free = (n for n in count(3) if n not in taken)
         return dict(zip(names, free, strict=False))

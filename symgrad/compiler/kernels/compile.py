@@ -20,6 +20,7 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import all_pointwise, is_elementwise, symbols_of, topological
+from symgrad.ir.values.bound_sizes import size_sources
 from symgrad.ops.control import as_computed
 from symgrad.support.errors import InternalError, MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.support.logs import info
@@ -381,11 +382,11 @@ def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
 
 
 def _check_sizes(outputs: Sequence[Node], inputs: Sequence[Node], declared: Sequence[Node]) -> None:
-    known = {size for node in inputs for size in node.shape if isinstance(size, str)}
+    known = size_sources([node.shape for node in inputs])
     for node in (*topological(outputs), *inputs):
         for name in names_of(node.params if not node.op.pointwise or node.op is SIZE else (), node.shape):
             if name not in known:
-                owner = next((s.name for s in declared if name in s.shape), None)
+                owner = next((s.name for s in declared if name in size_sources([s.shape])), None)
                 raise MissingInputError(
                     f"the outputs need the size {name}, but no input has an axis of this size",
                     expected=f"an input declared with an axis {name}",

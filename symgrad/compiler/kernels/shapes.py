@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symgrad.ir.sizes import Extent, evaluate_size
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.values.bound_sizes import bind_sizes
 from symgrad.support.errors import ShapeError
 
 if TYPE_CHECKING:
@@ -40,12 +41,11 @@ class Shapes:
         outputs: the outputs.
     """
 
-    __slots__ = ("_extents", "_fitted", "_inputs", "_outputs")
+    __slots__ = ("_fitted", "_inputs", "_outputs")
 
     def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> None:
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
-        self._extents = any(isinstance(size, Extent) for symbol in inputs for size in symbol.shape)
         self._fitted: Fit | None = None
 
     def fit(self, arrays: Sequence[Any]) -> Fit:
@@ -69,32 +69,19 @@ class Shapes:
         return fit.outputs
 
     def _match(self, shapes: list[tuple[int, ...]]) -> Fit:
-        sizes: dict[str, tuple[int, int]] = {}  # the value of a name, and the input that defines it
         batches: list[tuple[int, ...]] = []
-        for k, (symbol, shape) in enumerate(zip(self._inputs, shapes, strict=True)):
-            rank = len(symbol.shape)
-            if len(shape) < rank:
-                raise _unlike(symbol, shape)
-            split = len(shape) - rank
+        declared: list[tuple[int, ...]] = []
+        for symbol, shape in zip(self._inputs, shapes, strict=True):
+            split = len(shape) - len(symbol.shape)
+            own = shape[max(split, 0) :]
+            if split < 0 or any(
+                isinstance(n, int) and n != m for n, m in zip(symbol.shape, own, strict=True)
+            ):
+                raise ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
             batches.append(shape[:split])
-            for size, found in zip(symbol.shape, shape[split:], strict=True):
-                if isinstance(size, int) and size != found:
-                    raise _unlike(symbol, shape)
-                if isinstance(size, str):
-                    known, owner = sizes.setdefault(size, (found, k))
-                    if known != found:
-                        first = self._inputs[owner]
-                        raise ShapeError(
-                            f"size {size} is {known} in '{first.name}' of shape {shapes[owner]} "
-                            f"and {found} in '{symbol.name}' of shape {shape}",
-                            expected=f"{first.declaration} and {symbol.declaration}",
-                        )
-        values = {name: value for name, (value, _) in sizes.items()}
-        for symbol, shape in zip(self._inputs, shapes, strict=True) if self._extents else ():
-            wanted = tuple(evaluate_size(size, values) for size in symbol.shape)
-            if shape[len(shape) - len(wanted) :] != wanted:
-                raise _unlike(symbol, shape)
-        return Fit(shapes, self._batch(batches, shapes), values)
+            declared.append(own)
+        sizes = bind_sizes(zip(self._inputs, declared, strict=True))
+        return Fit(shapes, self._batch(batches, shapes), sizes)
 
     def _batch(self, batches: list[tuple[int, ...]], shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
         if not any(batches):
@@ -108,7 +95,3 @@ class Shapes:
                 expected="axes before the declared ones that broadcast as in NumPy",
                 cure="give arrays with the declared axes alone, or as many of them for every input",
             ) from None
-
-
-def _unlike(symbol: Node, shape: tuple[int, ...]) -> ShapeError:
-    return ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))

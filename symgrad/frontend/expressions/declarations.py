@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
+from symgrad.frontend.scope import INFINITIES
 from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, span_of
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
-from symgrad.ir.sizes import Shape
+from symgrad.ir.sizes import Shape, Size, nonnegative, size_product
 from symgrad.ir.traverse import as_parameter, topological
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain
 from symgrad.rewrite.facts.distribution_params import misfit
@@ -128,7 +130,7 @@ class DeclarationRules(Intervals):
             for name in names:
                 if str(name) not in self.sizes:
                     self._claim(name)
-                    self.size(name)
+                    self.name_of_size(name)
             return
         found = self._domain(domain, bounds)
         if fact is not None and not self._is_symmetric(fact, shape or ()):
@@ -286,27 +288,30 @@ class DeclarationRules(Intervals):
         """Return the array that a list spells out."""
         raise InternalError(f"a list of {len(items.values)} is read by the rules of expressions")
 
-    def shape(self, *sizes: int | str | None) -> Shape:
+    def shape(self, *sizes: Size | None) -> Shape:
         return tuple(s for s in sizes if s is not None)
 
-    def size(self, token: Token) -> int | str:
-        if token.type == "NAME":
-            self.name_of_size(token)
-            return str(token)
-        value = self.literal_value(token)
-        if not isinstance(value, int):
+    def size(self, bound: IntervalEnd) -> Size:
+        value = bound.value
+        if (
+            isinstance(value, Fraction)
+            or value in INFINITIES
+            or (not nonnegative(value) and nonnegative(size_product([-1, value])))
+        ):
             self.wrong_token(
                 DeclarationError,
-                f"'{token}' is no size",
-                token,
-                expected="a whole number, or a name such as n",
+                f"'{bound.token if isinstance(value, Fraction) else value}' is no size",
+                bound.token,
+                expected="a whole number, a name such as n, or a formula of these such as n + 1",
                 cure="write real[n] or real[5]",
             )
             return 1
+        for token in bound.names:
+            self.name_of_size(token)
         try:
             check_axes((value,))
         except ShapeError as error:
-            self.wrong_token(ShapeError, error.what, token, expected=error.expected, cure=error.cure)
+            self.wrong_token(ShapeError, error.what, bound.token, expected=error.expected, cure=error.cure)
             return 1
         return value
 

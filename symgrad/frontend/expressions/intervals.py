@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import TypeAlias
 
 from symgrad.frontend.scope import INFINITIES, Scope
 from symgrad.frontend.tokens.terms import Token
-from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
+from symgrad.ir.sizes import Extent, Size, nonnegative, size_max, size_min, size_product, size_sum
 from symgrad.ir.types import Domain, End, Number
 from symgrad.support.errors import DeclarationError, RedefinitionError
 
 _INFINITE = ("oo", "-oo")
+_OPERATIONS: dict[str, tuple[Callable[[list[Size]], Size], Callable[[list[Number]], Number]]] = {
+    "+": (size_sum, sum),
+    "*": (size_product, prod),
+    "max": (lambda sizes: size_max(*sizes), max),
+    "min": (lambda sizes: size_min(*sizes), min),
+}
+"""How ends are computed: from sizes, and from numbers."""
+
 _Value: TypeAlias = "Number | Size"
 
 
@@ -138,28 +147,40 @@ class Intervals(Scope):
             IntervalEnd("oo", token) if str(token) in INFINITIES else IntervalEnd(str(token), token, (token,))
         )
 
+    def extreme_bound(self, name: Token, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
+        if str(name) not in ("max", "min"):
+            self.wrong_token(
+                DeclarationError,
+                f"'{name}' has no place in a formula of sizes",
+                name,
+                expected="names of sizes with + - *, max(a, b) and min(a, b)",
+                cure="write max or min",
+            )
+            return IntervalEnd(0, name)
+        return self._computed(str(name), a, b)
+
     def positive_bound(self, _sign: Token, bound: IntervalEnd) -> IntervalEnd:
         return bound
 
     def negative_bound(self, _sign: Token, bound: IntervalEnd) -> IntervalEnd:
         if bound.value in _INFINITE:
             return IntervalEnd("-oo" if bound.value == "oo" else "oo", bound.token)
-        return self._computed(size_product, IntervalEnd(-1, bound.token), bound)
+        return self._computed("*", IntervalEnd(-1, bound.token), bound)
 
     def add_bounds(self, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
-        return self._computed(size_sum, a, b)
+        return self._computed("+", a, b)
 
     def subtract_bounds(self, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
-        return self._computed(size_sum, a, self._computed(size_product, IntervalEnd(-1, b.token), b))
+        return self._computed("+", a, self._computed("*", IntervalEnd(-1, b.token), b))
 
     def multiply_bounds(self, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
-        return self._computed(size_product, a, b)
+        return self._computed("*", a, b)
 
-    def _computed(self, combine: Callable[[list[Size]], Size], a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
+    def _computed(self, operation: str, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
+        of_sizes, of_numbers = _OPERATIONS[operation]
         names = (*a.names, *b.names)
         if isinstance(a.value, int | Fraction) and isinstance(b.value, int | Fraction):
-            exact = a.value + b.value if combine is size_sum else a.value * b.value
-            return IntervalEnd(_plain(Fraction(exact)), b.token, names)
+            return IntervalEnd(_plain(Fraction(of_numbers([a.value, b.value]))), b.token, names)
         values: list[Size] = []
         for bound in (a, b):
             if isinstance(bound.value, Fraction) or bound.value in _INFINITE:
@@ -172,7 +193,7 @@ class Intervals(Scope):
                 )
                 return IntervalEnd(0, bound.token)
             values.append(bound.value)
-        return IntervalEnd(combine(values), b.token, names)
+        return IntervalEnd(of_sizes(values), b.token, names)
 
 
 def _is_shape(bounds: tuple[IntervalEnd, ...]) -> bool:

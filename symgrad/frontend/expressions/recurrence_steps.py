@@ -11,7 +11,7 @@ from symgrad.autodiff.recurrences import recur
 from symgrad.autodiff.rows.formulas import row_symbol
 from symgrad.frontend.indices import IndexRange, affine, read_row
 from symgrad.frontend.tokens.terms import Token
-from symgrad.ir.body import Body, divide
+from symgrad.ir.body import Body, StepNotation, divide
 from symgrad.ir.graph import Node, indicator, number, symbol
 from symgrad.ir.notation.recurrences import recurrence_of
 from symgrad.ir.shapes import broadcast_shapes
@@ -223,19 +223,15 @@ class RecurrenceSteps:
                 self._bound = {x: s for s, x in zip(body.operands, operands, strict=True)}
         self._bound |= bound
 
-    def step_names(self) -> dict[Body, dict[str, Node]]:
-        """Return the formulas that have names within the step, over the symbols of the body of the recurrence."""
+    def notation(self) -> dict[Body, StepNotation]:
+        """Return how the step is written, with the body of the recurrence."""
         if self._body is None:
             return {}
         found = substitute([self._converted(formula) for formula in self.parts.values()], self._bound)
         symbols = {*self._body.symbols}
-        return {
-            self._body: {
-                name: node
-                for name, node in zip(self.parts, found, strict=True)
-                if symbols.issuperset(symbols_of([node]))
-            }
-        }
+        parts = zip(self.parts, found, strict=True)
+        named = {name: node for name, node in parts if symbols.issuperset(symbols_of([node]))}
+        return {self._body: StepNotation(str(self.loop.name), named)}
 
     def _converted(self, formula: Node) -> Node:
         """Return a formula with symbols for values of earlier steps and for rows of arrays."""

@@ -350,8 +350,8 @@ class RecurrenceRules(FunctionRules):
             if loop.until is not None and not self._stop(reader, loop.until):
                 return None
             found = reader.values()
-            for body, parts in reader.step_names().items():
-                self.steps.setdefault(body, parts)
+            for body, notation in reader.notation().items():
+                self.steps.setdefault(body, notation)
             return found
         except SymgradError as error:
             self.keep(error, lines[0].name.start_pos, self._formula_end(lines[-1]))

@@ -16,6 +16,7 @@ from symgrad.frontend.latex.syntax.lexer import latex_error, split_rows, tokeniz
 from symgrad.frontend.latex.syntax.macros import expand_macros
 from symgrad.frontend.latex.syntax.tree import LatexLine
 from symgrad.frontend.limits import TEXT_CHARACTERS
+from symgrad.ir.body import StepNotation
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
@@ -123,7 +124,14 @@ def parse_latex_program(
         given=found.given if symbols else {},
         derivatives={**(declared.derivatives if declared else {}), **found.derivatives},
         decimals={**(declared.decimals if declared else {}), **found.decimals},
+        steps={body: _without_letter(notation) for body, notation in found.steps.items()},
     )
     readings = sorted(reader.readings, key=lambda r: (r.span.start, r.span.end))
     defined = (*found.assignments, *reader.defined_here)
     return LatexListing(listing, tuple(readings), source, defined, reader.firsts)
+
+
+def _without_letter(notation: StepNotation) -> StepNotation:
+    """Return how programs write a step: z for z_t, which reads no other step."""
+    letter, parts = notation
+    return StepNotation(letter, {name.removesuffix(f"_{letter}"): f for name, f in parts.items()})

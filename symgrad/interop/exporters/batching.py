@@ -11,6 +11,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of
 from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ir.values.bound_sizes import lengths_of_names
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import ShapeError
 
@@ -73,19 +74,19 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[KnownShape]) -> tuple[Know
     """
     lead: KnownShape = ()
     owner = ""
-    known: dict[str, Any] = {}
     for s, shape in zip(symbols, shapes, strict=True):
-        count = len(shape) - len(s.shape)
-        if count < 0:
+        if len(shape) < len(s.shape):
             raise ShapeError(
                 f"'{s.name}' has shape {shape}",
                 expected=f"{shape_text(s.shape)}, with any axes of a batch before it",
             )
-        for size, n in zip(s.shape, shape[count:], strict=True):
-            have = size if isinstance(size, int) else known.setdefault(str(size), n)
-            if have is None:
-                known[str(size)] = n
-            elif _differ(have, n):
+    declared = [shape[len(shape) - len(s.shape) :] for s, shape in zip(symbols, shapes, strict=True)]
+    sizes = Lengths(lengths_of_names([s.shape for s in symbols], declared))
+    for s, shape, own in zip(symbols, shapes, declared, strict=True):
+        count = len(shape) - len(own)
+        for size, n in zip(s.shape, own, strict=True):
+            have = sizes.of(size)
+            if _differ(have, n):
                 raise ShapeError(
                     f"'{s.name}' has shape {shape}, where {size} is {have}"
                     if not isinstance(size, int)
@@ -93,15 +94,15 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[KnownShape]) -> tuple[Know
                     expected=shape_text(s.shape),
                 )
         if count:
-            own = tuple(shape[:count])
-            if lead and (len(own) != len(lead) or any(map(_differ, own, lead))):
+            first = tuple(shape[:count])
+            if lead and (len(first) != len(lead) or any(map(_differ, first, lead))):
                 raise ShapeError(
-                    f"'{s.name}' has a batch of shape {own}, and '{owner}' one of {lead}",
+                    f"'{s.name}' has a batch of shape {first}, and '{owner}' one of {lead}",
                     expected="one batch",
                 )
-            lead = tuple(a if b is None else b for a, b in zip(own, lead or own, strict=True))
+            lead = tuple(a if b is None else b for a, b in zip(first, lead or first, strict=True))
             owner = owner or s.name
-    return lead, Lengths(known)
+    return lead, sizes
 
 
 class SourceShapes:

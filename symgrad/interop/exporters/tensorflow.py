@@ -13,6 +13,7 @@ from symgrad.api.missing_framework import not_installed
 from symgrad.interop.exporters.batching import Lengths, SourceShapes, broadcast, names_text
 from symgrad.interop.exporters.callee import Callee, callee, cast_for_kernel, repeated_axes
 from symgrad.interop.exporters.program_source import execute_source, source_of
+from symgrad.ir.values.bound_sizes import lengths_of_names
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import ArrayTypeError, UsageError
 
@@ -240,13 +241,16 @@ class _Kernel:
         if any(a.shape.rank is None or a.shape.rank < len(e.shape) for a, e in self._each(arrays)):
             return [None] * len(self.program.outputs)
         batches: list[tuple[int | None, ...]] = []
-        known: dict[str, int] = {}
+        own: list[tuple[int | None, ...]] = []
         for a, e in self._each(arrays):
             shape = tuple(a.shape)
             split = len(shape) - len(e.shape)
             batches.append(shape[:split])
-            known |= {str(s): n for s, n in zip(e.shape, shape[split:], strict=True) if n is not None}
-        batch, sizes = broadcast(batches), Lengths(known)
+            own.append(shape[split:])
+        batch, sizes = (
+            broadcast(batches),
+            Lengths(lengths_of_names([e.shape for e in self.program.inputs], own)),
+        )
         return [(*batch, *map(sizes.of, e.shape)) for e in self.program.outputs]
 
     def _each(self, arrays: Sequence[Any]) -> Iterable[tuple[Any, Expr]]:

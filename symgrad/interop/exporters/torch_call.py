@@ -16,6 +16,7 @@ from torch.autograd import Function
 from symgrad.interop.exporters.callee import cast_for_kernel
 from symgrad.interop.exporters.torch_registry import REAL, KeyedProgram, program_of
 from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.values.bound_sizes import lengths_of_names
 from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
 torch: Any = import_module("torch")  # the values of this module have any type here
@@ -114,12 +115,13 @@ def _fake_outputs(inputs: list[Any], program: str, graph: bool) -> list[Any]:
     if all(type(n) is int for shape in shapes for n in shape):
         outputs = callee.shapes(shapes)[0]
     else:
-        sizes: dict[str, Any] = {}
         batches: list[Any] = []
+        own: list[Any] = []
         for e, shape in zip(callee.inputs, shapes, strict=True):
             split = len(shape) - len(e.shape)
             batches.append(shape[:split])
-            sizes.update((n, m) for n, m in zip(e.shape, shape[split:], strict=True) if isinstance(n, str))
+            own.append(shape[split:])
+        sizes = lengths_of_names([e.shape for e in callee.inputs], own)
         batch = tuple(torch.broadcast_shapes(*batches))
         outputs = [batch + tuple(evaluate_size(n, sizes) for n in e.shape) for e in callee.outputs]
     device = inputs[0].device if inputs else "cpu"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, cast
 
-from symgrad.ir.body import Body
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.listing import Derivative
 from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
@@ -29,11 +29,7 @@ from symgrad.ir.notation.literals import (
     separated,
 )
 from symgrad.ir.notation.recurrence_names import RecurrenceNames, name_recurrences
-from symgrad.ir.notation.recurrences import (
-    is_recurrence,
-    letter_for,
-    recurrence_lines,
-)
+from symgrad.ir.notation.recurrences import CarryName, is_recurrence, recurrence_lines, recurrence_of
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
 from symgrad.ir.types import write_formulas_with
@@ -177,7 +173,12 @@ def _length(node: Node, lengths: Mapping[Node, int]) -> int:
     return min(own + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE)
 
 
-def str_text(node: Node, spelled: Mapping[Node, str] = {}) -> str:
+def str_text(
+    node: Node,
+    spelled: Mapping[Node, str] = {},
+    names: Mapping[Node, str] = {},
+    steps: Mapping[Body, StepNotation] = {},
+) -> str:
     r"""Return the text of an expression for ``str``: one line if it is short, else a program that ends with it.
 
     The text parses to the same node, except that a single expression does not contain the domains of its symbols. (A
@@ -186,6 +187,8 @@ def str_text(node: Node, spelled: Mapping[Node, str] = {}) -> str:
     Args:
         node: the node.
         spelled: other spellings of numbers.
+        names: names for the values of recurrences.
+        steps: how the program writes the steps of recurrences.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -194,7 +197,7 @@ def str_text(node: Node, spelled: Mapping[Node, str] = {}) -> str:
     """
     text = one_line(node, spelled)
     if text is None or any(n.op is SYMBOL and n.dtype == "bool" for n in topological([node])):
-        return program_text({}, result=node, spelled=spelled)
+        return program_text({}, names, result=node, spelled=spelled, steps=steps)
     return text
 
 
@@ -219,7 +222,7 @@ def program_text(
     declared: Iterable[Node] = (),
     spelled: Mapping[Node, str] | None = None,
     derivatives: Mapping[Node, Derivative] = {},
-    steps: Mapping[Body, Mapping[str, Node]] = {},
+    steps: Mapping[Body, StepNotation] = {},
 ) -> str:
     r"""Return a whole program: declarations, temporaries, outputs, and the result as a bare expression.
 
@@ -231,7 +234,7 @@ def program_text(
             use.
         spelled: other spellings of numbers, and of calls.
         derivatives: nodes to write as derivatives, those inside others first.
-        steps: for steps of recurrences, the formulas that have names within the step.
+        steps: how the program writes the steps of recurrences.
 
     Raises:
         RedefinitionError: if a name stands for two different things.
@@ -262,7 +265,9 @@ def program_text(
             )
     wanted = list(outputs.items())
     reached = set(order)
-    wanted += [(name, node) for node, name in (names or {}).items() if node in reached]
+    wanted += [
+        (k, n) for n, k in (names or {}).items() if not reached.isdisjoint((n, *(recurrence_of(n) or ())[:1]))
+    ]
     for name, node in wanted:
         if known.setdefault(name, node) is not node:
             raise RedefinitionError(
@@ -282,7 +287,6 @@ def program_text(
     lines = [f"{', '.join(unseen)} : size"] if unseen else []
     lines += [str(s.declaration) for s in symbols if not s.declaration.formulas]
     spellings = {**(spelled or {}), **first, **temporaries}
-    letter = letter_for({*known, *spellings.values()})
     taken.update(spellings.values())
     calls = derivative_texts(derivatives, spellings)
     texts, spellings = {**(spelled or {}), **calls}, {**calls, **spellings}
@@ -291,19 +295,7 @@ def program_text(
             parameters = {p: expression_text(p, spellings) for p in node.declaration.formulas}
             lines.append(node.declaration.text(parameters))
         if is_recurrence(node):
-            found, _ = recurrence_lines(
-                node,
-                loops.lines[node],
-                lambda n, more: expression_text(n, {**spellings, **more}),
-                lambda nodes: parts_named(
-                    nodes,
-                    spellings,
-                    {letter, *taken},
-                    called.formulas(lambda n: expression_text(n, spellings), letter),
-                ),
-                letter,
-            )
-            lines += found
+            lines += definition_lines(node, loops.lines[node], called, spellings)
         if node in temporaries:
             lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
         for i, name in enumerate(named.get(node, ())):
@@ -314,6 +306,26 @@ def program_text(
     if result is not None:
         lines.append(expression_text(result, spellings))
     return "\n".join(lines)
+
+
+def definition_lines(
+    node: Node, carries: Sequence[CarryName], called: RecurrenceNames, texts: Mapping[Node, str]
+) -> list[str]:
+    """Return the lines of a recurrence, given the names of its carries and texts of nodes."""
+    letter = called.letter(node)
+    lines, _ = recurrence_lines(
+        node,
+        carries,
+        lambda n, more: expression_text(n, {**texts, **more}),
+        lambda nodes: parts_named(
+            nodes,
+            texts,
+            {letter, *called.taken},
+            called.formulas(lambda n: expression_text(n, texts), letter),
+        ),
+        letter,
+    )
+    return lines
 
 
 def parts_named(

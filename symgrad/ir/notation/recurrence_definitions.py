@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from symgrad.ir.body import Body, carry_values
+from symgrad.ir.body import Body, StepNotation, carry_values
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.lags import lags_in_text
 from symgrad.ir.notation.literals import ATOM, Part
-from symgrad.ir.notation.printer import ONE_LINE, expression_text, parts_named, short_text
+from symgrad.ir.notation.printer import ONE_LINE, definition_lines, expression_text, parts_named, short_text
 from symgrad.ir.notation.recurrence_names import NamedStep, RecurrenceNames, name_recurrences
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
     joined_lines,
-    letter_for,
     recurrence_lines,
     search_of,
 )
@@ -31,20 +30,18 @@ class RecurrenceDefinitions(NamedTuple):
         lines: the lines of each recurrence, in evaluation order.
         carries: the names of the carries of each recurrence.
         called: the names in use.
-        letter: the name of the position.
     """
 
     names: dict[Node, str]
     lines: dict[Node, list[str]]
     carries: dict[Node, list[CarryName]]
     called: RecurrenceNames
-    letter: str
 
     def steps(self) -> Iterator[tuple[Node, NamedStep]]:
         """Yield each recurrence whose steps can be named, with its step over the names of its values."""
         for node, carries in self.carries.items():
             name = next(c.name for c in carries if not c.back)
-            step = self.called.step_of(name, expression_text, self.letter)
+            step = self.called.step_of(name, expression_text, self.called.letter(node))
             if step is not None:
                 yield node, step
 
@@ -52,7 +49,7 @@ class RecurrenceDefinitions(NamedTuple):
 def recurrence_definitions(
     roots: Sequence[Node],
     names: Mapping[Node, str] = {},
-    steps: Mapping[Body, Mapping[str, Node]] = {},
+    steps: Mapping[Body, StepNotation] = {},
     spelled: Mapping[Node, str] = {},
 ) -> RecurrenceDefinitions:
     r"""Return names for the recurrences in formulas, and the lines that define them.
@@ -60,7 +57,7 @@ def recurrence_definitions(
     Args:
         roots: the formulas.
         names: the names of nodes, which the lines read.
-        steps: for steps of recurrences, the formulas that have names within the step.
+        steps: how the program writes the steps of recurrences.
         spelled: other spellings of numbers, and of calls.
 
     Example:
@@ -74,7 +71,7 @@ def recurrence_definitions(
     """
     order = topological(roots)
     if not any(map(is_recurrence, order)):
-        return RecurrenceDefinitions({}, {}, {}, RecurrenceNames(set()), "")
+        return RecurrenceDefinitions({}, {}, {}, RecurrenceNames(set()))
     own = {n: name for n, name in names.items() if name.isidentifier()}
     read = [n.name for n in order if n.op is SYMBOL]
     taken = {*read, *names.values(), *names_of(*(n.shape for n in order))}
@@ -92,18 +89,8 @@ def recurrence_definitions(
         values = [rows.get(v) or loops.names[v] for v in carry_values(node)]
         rows[node] = f"({', '.join(values)})"
     texts = {**spelled, **names, **loops.names}
-    letter = letter_for(taken)
-    formulas = called.formulas(lambda n: expression_text(n, texts), letter)
-    lines: dict[Node, list[str]] = {}
-    for node, carries in loops.lines.items():
-        lines[node], _ = recurrence_lines(
-            node,
-            carries,
-            lambda n, more: expression_text(n, {**texts, **more}),
-            lambda nodes: parts_named(nodes, texts, {letter, *taken}, formulas),
-            letter,
-        )
-    return RecurrenceDefinitions({**loops.names, **rows}, lines, loops.lines, called, letter)
+    lines = {node: definition_lines(node, carries, called, texts) for node, carries in loops.lines.items()}
+    return RecurrenceDefinitions({**loops.names, **rows}, lines, loops.lines, called)
 
 
 def named_parts(

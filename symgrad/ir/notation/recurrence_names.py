@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import NamedTuple
 
-from symgrad.ir.body import Body
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.notation.lags import Lags, carry_names, lags_of, named_arrays
 from symgrad.ir.notation.literals import size_text
 from symgrad.ir.notation.recurrences import (
     CarryName,
     is_recurrence,
+    letter_for,
     names_in_step,
     over_names,
     pack_names,
@@ -33,8 +34,9 @@ from symgrad.ir.types import Declaration
 
 
 class _Loop(NamedTuple):
-    """A recurrence in a text: the number of its steps, whether it runs back, and its carries with their shapes."""
+    """A recurrence in a text: the letter of its positions, how many steps it has and whether they run back, carries."""
 
+    letter: str
     length: Size
     reverse: int
     names: tuple[str, ...]
@@ -85,20 +87,21 @@ class RecurrenceNames:
     Args:
         taken: all names in use; new ones are added.
         bodies: named nodes, or symbols that stand for them, with these nodes.
-        steps: for steps of recurrences, the formulas that have names within the step.
+        steps: how the program writes the steps of recurrences.
     """
 
     def __init__(
         self,
         taken: set[str],
         bodies: Iterable[tuple[str, Node]] = (),
-        steps: Mapping[Body, Mapping[str, Node]] = {},
+        steps: Mapping[Body, StepNotation] = {},
     ) -> None:
         self.taken = taken
         self._loops: dict[str, _Loop] = {}
+        self._letters = {body: notation.letter for body, notation in steps.items()}
         self._steps = {
-            body: {name: formula for name, formula in named.items() if name not in taken and formula.args}
-            for body, named in steps.items()
+            body: {name: f for name, f in notation.parts.items() if name not in taken and f.args}
+            for body, notation in steps.items()
         }
         taken.update(name for named in self._steps.values() for name in named)
         self._named: list[tuple[Node, Sequence[CarryName]]] = []
@@ -120,9 +123,19 @@ class RecurrenceNames:
     def add(self, node: Node, names: Sequence[CarryName]) -> None:
         """Add a recurrence with the names of its carries."""
         length, reverse, body = node.params
-        loop = _Loop(length, reverse, tuple(n.name for n in names), tuple(c.shape for c in body.carries))
+        own = tuple(n.name for n in names)
+        # A derivative has the letter of the recurrence that is differentiated.
+        of = (self._loops[of].letter for n in own if (of := self._derived.get(n)) in self._loops)
+        letter = self._letters.get(body) or next(of, "")
+        self._letters.setdefault(body, letter)
+        loop = _Loop(letter, length, reverse, own, tuple(c.shape for c in body.carries))
         self._loops.update(dict.fromkeys(loop.names, loop))
         self._named.append((node, names))
+
+    def letter(self, node: Node) -> str:
+        """Return the name of the positions of a recurrence."""
+        letter = self._letters.get(node.params[-1])
+        return letter if letter and letter not in self.taken else letter_for(self.taken)
 
     def formulas(self, text: Callable[[Node], str], letter: str) -> dict[Node, str]:
         """Return the formulas that have names within a step, over the names of values and rows (`over_names`).
@@ -167,12 +180,11 @@ class RecurrenceNames:
         assert isinstance(body, Body)
         # Rows of an array with one row more than steps are the values of another recurrence.
         others = (x for x in rows_read(node) if x.shape[0] == size_sum([length, 1]))
-        read = [
-            name for x in others if (name := names.get(x) or (x.name if x.op is SYMBOL else None)) is not None
-        ]
+        found = (names.get(x) or (x.name if x.op is SYMBOL else None) for x in others)
+        read = [name for name in found if name in self._loops]
         shapes = [c.shape for c in body.carries]
         possible: list[list[str]] = []
-        loops = dict.fromkeys(self._loops[name] for name in read if name in self._loops)
+        loops = dict.fromkeys(self._loops[name] for name in read)
         if not read:  # the adjoint of linear steps does not read their values
             opposite = {
                 x: None for x in self._loops.values() if (x.length, x.reverse) == (length, 1 - reverse)

@@ -14,6 +14,7 @@ from symgrad.ir.exact import CONSTANTS, float_of
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Size, evaluate_size, resolve
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.bound_sizes import bind_sizes, called, declared
 from symgrad.support.errors import MissingInputError, NumberTooLargeError, ShapeError
 
 CONSTANT_VALUES = {name: float(value) for name, value in CONSTANTS.items()}
@@ -176,37 +177,20 @@ def sizes_of(
             negative length, or more entries than arrays can have.
     """
     structural = any(n.op is SIZE or not n.op.pointwise for n in order)
-    sizes = dict(given or {})
-    owner: dict[str, Node] = {}
+    shaped: list[tuple[Node, tuple[int, ...]]] = []
     for node, value in values.items():
         actual = np.shape(value)
-        if len(actual) != len(node.shape):
-            if structural and node in order:
-                raise ShapeError(
-                    f"{_called(node)} has shape {actual}",
-                    expected=f"{len(node.shape)} axes: {node.declaration if node.op is SYMBOL else node.shape}",
-                    cure="an array program takes arrays of the declared shapes; compile it to call it on a batch",
-                )
-            continue
-        for size, found in zip(node.shape, actual, strict=True):
-            if isinstance(size, str):
-                known = sizes.setdefault(size, found)
-                if known != found:
-                    raise ShapeError(
-                        f"size {size} is {known} {_in(owner.get(size))} and {found} in {_called(node)}",
-                        expected="one size for one name",
-                    )
-                owner.setdefault(size, node)
+        if len(actual) == len(node.shape):
+            shaped.append((node, actual))
+        elif structural and node in order:
+            raise ShapeError(
+                f"{called(node)} has shape {actual}",
+                expected=f"{len(node.shape)} axes: {declared(node)}",
+                cure="an array program takes arrays of the declared shapes; compile it to call it on a batch",
+            )
+    sizes = bind_sizes(shaped, given)
     check_arrays((n.shape for n in order if n.shape), sizes)
     return sizes
-
-
-def _in(owner: Node | None) -> str:
-    return "as given" if owner is None else f"in {_called(owner)}"
-
-
-def _called(node: Node) -> str:
-    return f"'{node.name}'" if node.op is SYMBOL else f"the value of {node!r}"
 
 
 def overflows(value: Any, args: Sequence[Any]) -> bool:

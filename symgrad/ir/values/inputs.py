@@ -12,6 +12,7 @@ from symgrad.ir.bounds import out_of_memory
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.sizes import Extent, evaluate_size, extent_text, names_of
 from symgrad.ir.types import decimal_text
+from symgrad.ir.values.bound_sizes import bind_sizes
 from symgrad.ir.values.exchange import as_array
 from symgrad.support.errors import (
     ArrayTypeError,
@@ -338,18 +339,6 @@ def not_complex(name: str, array: Any) -> None:
         )
 
 
-def _check_computed(symbols: Sequence[Node], values: Sequence[Any], sizes: Mapping[str, int]) -> None:
-    """Check sizes that depend on other sizes, such as n - 1 for the cotangent of x[1:]."""
-    for s, value in zip(symbols, values, strict=True):
-        for size, found in zip(s.shape, np.shape(value), strict=True) if s.shape else ():
-            if (
-                isinstance(size, Extent)
-                and sizes.keys() >= {*names_of(size)}
-                and evaluate_size(size, sizes) != found
-            ):
-                raise ShapeError(f"input '{s.name}' has shape {np.shape(value)}", expected=str(s.declaration))
-
-
 def check_shapes(symbols: Sequence[Node], values: Sequence[Any], *, together: bool = True) -> dict[str, int]:
     """Check declared sizes, and (if ``together``, as in one ufunc) that all inputs broadcast.
 
@@ -359,25 +348,16 @@ def check_shapes(symbols: Sequence[Node], values: Sequence[Any], *, together: bo
     Raises:
         ShapeError: if they do not agree; the error names the inputs and the sizes.
     """
-    sizes: dict[str, int] = {}
-    owners: dict[str, str] = {}
+    shaped: list[tuple[Node, tuple[int, ...]]] = []
     for s, value in zip(symbols, values, strict=True):
-        if not s.shape:
-            continue
-        actual = np.shape(value)
-        if len(actual) != len(s.shape):
-            raise ShapeError(f"input '{s.name}' has shape {actual}", expected=str(s.declaration))
-        for size, found in zip(s.shape, actual, strict=True):
-            if isinstance(size, str):
-                owner = owners.setdefault(size, s.name)
-                if sizes.setdefault(size, found) != found:
-                    raise ShapeError(
-                        f"size {size} is {sizes[size]} in '{owner}' and {found} in '{s.name}'",
-                        expected="one size for one name",
-                    )
-            elif isinstance(size, int) and size != found:
-                raise ShapeError(f"input '{s.name}' has shape {actual}", expected=str(s.declaration))
-    _check_computed(symbols, values, sizes)
+        if s.shape:
+            shape = np.shape(value)
+            if len(shape) != len(s.shape) or any(
+                isinstance(size, int) and size != found for size, found in zip(s.shape, shape, strict=True)
+            ):
+                raise ShapeError(f"input '{s.name}' has shape {shape}", expected=str(s.declaration))
+            shaped.append((s, shape))
+    sizes = bind_sizes(shaped)
     if not together:
         return sizes
     try:

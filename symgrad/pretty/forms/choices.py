@@ -12,6 +12,7 @@ from math import prod
 from symgrad.ir.graph import Node, apply, as_node, number
 from symgrad.ir.traverse import topological, with_args
 from symgrad.ops.array.contraction import einsum
+from symgrad.ops.scalar.arith import neg
 from symgrad.ops.scalar.logic import ge, gt, le, lt, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import clip, sign
@@ -40,10 +41,29 @@ def simplify_choices(node: Node, known: Conditions) -> Node:
             if parted is not after and parted.shape == after.shape:
                 after = parted
                 made.add(after)
+        elif n.op is neg:
+            after = _negated(after.args[0]) or after
         elif n.op is einsum and any(a in made for a in after.args):
             after = _in_front(after, made)
         done[n] = after
     return done[node]
+
+
+def _negated(node: Node) -> Node | None:
+    """Return a choice between 0 and a negation, or a sum of its entries, without the sign; None for other nodes."""
+    if len(node.args) == 1 and node.op.name in ("einsum", "reshape"):
+        inner = _negated(node.args[0])
+        return None if inner is None else apply(node.op, (inner,), node.params)
+    if node.op is not where:
+        return None
+    condition, *branches = node.args
+    parts = [factors_of(branch) for branch in branches]
+    if not any(b.is_number(0) for b in branches) or not any(sign_ < 0 for sign_, _, _ in parts):
+        return None
+    return where(
+        condition,
+        *(b if b.is_number(0) else quotient_of(1, *p[1:]) for b, p in zip(branches, parts, strict=True)),
+    )
 
 
 def _parted(choice: Node, known: Conditions) -> Node:

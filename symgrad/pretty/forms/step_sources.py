@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from symgrad.autodiff.recurrences import StepArrays
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.body import Body
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import letter_for, recurrence_of
+from symgrad.ir.notation.recurrences import recurrence_of
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
 from symgrad.support.texts import join_texts
@@ -23,7 +23,7 @@ class StepSources:
     Args:
         names: the names of the program, with their symbols.
         bodies: what these symbols stand for.
-        steps: for steps of recurrences, the formulas that have names within the step.
+        steps: how the program writes the steps of recurrences.
         y: the value that is differentiated, over names.
         direct: for values of recurrences, by name, the derivative by all of them without what steps pass on.
     """
@@ -32,7 +32,7 @@ class StepSources:
         self,
         names: Mapping[str, Node],
         bodies: Mapping[Node, Node],
-        steps: Mapping[Body, Mapping[str, Node]],
+        steps: Mapping[Body, StepNotation],
         y: Node,
         direct: Mapping[str, Node],
     ) -> None:
@@ -46,12 +46,13 @@ class StepSources:
             bars: the symbols of the values.
             of: the names of the values whose adjoints they are; None for others.
         """
-        letter = letter_for({*self._names, *(n.name for n in bars)})
         for bar, name in zip(bars, of, strict=True):
             values = self._bodies.get(self._names[name]) if name is not None and name in self._names else None
             found = None if values is None else recurrence_of(values)
-            step = None if name is None else self._called.step_of(name, expression_text, letter)
-            if name is None or values is None or found is None or step is None:
+            if name is None or values is None or found is None:
+                continue
+            step = self._called.step_of(name, expression_text, self._called.letter(found[0]))
+            if step is None:
                 continue  # the positions of a longer memory are not those of the program
             before, now = step.before[name], step.values[name]
             outside = self._readers_outside(name)

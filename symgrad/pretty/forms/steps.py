@@ -6,19 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from symgrad.autodiff.recurrences import StepArrays, recur
-from symgrad.autodiff.rows.formulas import Rows, row_at, row_symbol, summand
-from symgrad.ir.body import Body, bound_symbol
+from symgrad.autodiff.rows.formulas import Rows, reads_row, row_at, row_symbol, summand
+from symgrad.ir.body import Body, StepNotation, bound_symbol
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import CarryName, is_recurrence, names_in_step, recurrence_of, summed
 from symgrad.ir.sizes import Size
-from symgrad.ir.traverse import signed_terms, substitute, topological
+from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
+from symgrad.pretty.forms.factor_out import factors_of, quotient_of
+from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import STEP_CHARACTERS
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
 _LETTER = "t"
@@ -32,7 +35,7 @@ class StepForms:
     Args:
         names: the names of the program, with their symbols.
         bodies: what these symbols stand for.
-        parts: for steps of recurrences, the formulas that have names within the step.
+        steps: how the program writes the steps of recurrences.
         best: a function that returns the shortest form of a formula.
         length: a function that returns the number of characters of a formula.
     """
@@ -41,11 +44,11 @@ class StepForms:
         self,
         names: Mapping[str, Node],
         bodies: Mapping[Node, Node],
-        parts: Mapping[Body, Mapping[str, Node]],
+        steps: Mapping[Body, StepNotation],
         best: Callable[[Node], Node],
         length: Callable[[Node], int],
     ) -> None:
-        called = RecurrenceNames({*names}, [(name.name, body) for name, body in bodies.items()], parts)
+        called = RecurrenceNames({*names}, [(name.name, body) for name, body in bodies.items()], steps)
         self._best, self._length = best, length
         self._parts = called.formulas(expression_text, _LETTER)
         self._values = called.values(expression_text, _LETTER)
@@ -104,6 +107,9 @@ class StepForms:
                 found = short
         if _length(found) > STEP_CHARACTERS:
             found = min(found, self._by_parts(over), key=_length)
+        differences = {terms_in(e) for e in told.values()}  # 1 - S and 1 - h[t]**2
+        if differences:
+            found = [order_terms(f, Conditions(), differences) for f in found]
         found = substitute(found, parts)
         if total is not None:
             found = [total + found[0]]
@@ -158,6 +164,32 @@ class StepForms:
         if values is None or other.length != steps.length or values.shape[0] != loop.shape[0]:
             return None
         return other.after(values)
+
+
+def with_factored_sums(node: Node) -> Node:
+    """Return a formula whose sums over steps have no factors that are the same in all steps: these stand before."""
+    return fold([node], _with_factors_outside)[node]
+
+
+def _with_factors_outside(node: Node, args: list[Node]) -> Node:
+    node = with_args(node, args)
+    loop = next((a for a in args if is_recurrence(a)), None)
+    terms = None if loop is None or not reads_row(node, loop, loop.params[0]) else summed(loop)
+    if loop is None or terms is None or terms.shape != node.shape:
+        return node
+    steps = StepArrays(loop)
+    (terms,) = substitute([terms], steps.constants())
+    sign, above, below = factors_of(terms)
+    varying = {*readers(topological([terms]), steps.body.rows)}
+    rest = [[f for f in some if f in varying] for some in (above, below)]
+    same = [[f for f in some if f not in varying] for some in (above, below)]
+    if not any(rest) or (sign > 0 and not any(same)):
+        return node
+    term = quotient_of(1, *rest)
+    before = bound_symbol("sum", 0, steps.body.height, term.shape)
+    rows = dict(zip(steps.body.rows, steps.rows, strict=True))
+    (values,) = recur([as_node(0)], [before], [before + term], rows, steps.length)
+    return quotient_of(sign, [*same[0], row_at(values, steps.length)], same[1])
 
 
 def _length(formulas: Sequence[Node]) -> int:

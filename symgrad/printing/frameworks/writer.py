@@ -11,6 +11,7 @@ from symgrad.ir.notation.literals import ATOM, NEG
 from symgrad.ir.notation.recurrences import is_recurrence, recurrence_of
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import topological, uses
+from symgrad.ir.values.bound_sizes import size_sources
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.printing.frameworks.array_ops import ARRAYS
 from symgrad.printing.frameworks.own_functions import HELPERS, NEEDS
@@ -219,10 +220,11 @@ class FunctionBody:
             name = free_name(size, self.taken)
             self.taken.add(name)
             self.sizes[size] = name
-        for size, name in list(self.sizes.items()):
-            places = [(a, s.shape.index(size)) for s, a in self.arguments.items() if size in s.shape]
-            if places:
-                self.size_lines[size] = f"{name} = {self.known.size.format(*places[0])}"
+        arguments = list(self.arguments.items())
+        for size, found in size_sources([s.shape for s, _ in arguments]).items():
+            if size in self.sizes:
+                length = self.known.size.format(arguments[found.array][1], found.axis)
+                self.size_lines[size] = f"{self.sizes[size]} = {found.source(length)}"
 
     def _write(self, node: Node, *, last: bool) -> None:
         if node in self.arguments:

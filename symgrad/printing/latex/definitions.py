@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.recurrence_definitions import RecurrenceDefinitions, recurrence_definitions
-from symgrad.ir.notation.recurrences import letter_for
 from symgrad.ir.traverse import topological
 from symgrad.printing.latex.expressions import latex, latex_lines
 from symgrad.printing.latex.glyphs import Glyphs
@@ -53,8 +52,7 @@ def definition_rows(found: RecurrenceDefinitions, names: Mapping[Node, str]) -> 
 
     rows: dict[Node, str] = {}
     for node, own in found.carries.items():
-        lines, _ = recurrence_rows(
-            node, own, glyphs, text, step, letter_for(found.called.taken), found.called
-        )
+        letter = found.called.letter(node)
+        lines, _ = recurrence_rows(node, own, glyphs, text, step, letter, found.called)
         rows[node] = " \\\\\n".join(lines)
     return rows

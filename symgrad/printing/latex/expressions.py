@@ -12,11 +12,12 @@ from functools import partial
 from itertools import count
 
 from symgrad.autodiff.rows.formulas import reads_row
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import is_recurrence, letter_for, summed
+from symgrad.ir.notation.recurrences import is_recurrence, search_of, summed
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
@@ -62,6 +63,7 @@ def latex(
     spelled: Mapping[Node, _Written] | None = None,
     beside: Iterable[str] = (),
     arrays: Mapping[Node, str] = {},
+    steps: Mapping[Body, StepNotation] = {},
 ) -> str:
     r"""Return a node as LaTeX.
 
@@ -71,6 +73,7 @@ def latex(
         spelled: nodes with another text, each with the rank of the text.
         beside: names that the formula need not contain, such as all names of its program; nothing else looks like them.
         arrays: names of the values of recurrences, which are written in rows of their own.
+        steps: how the program writes the steps of recurrences.
 
     Returns:
         One expression; if it is long, an ``aligned`` environment: first lines that define parts t_1, t_2, ..., then the
@@ -84,7 +87,7 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    lines, result = latex_lines(node, names, spelled, beside, arrays)
+    lines, result = latex_lines(node, names, spelled, beside, arrays, steps)
     if not lines:
         return result
     return " \\\\\n".join(
@@ -98,6 +101,7 @@ def latex_lines(
     spelled: Mapping[Node, _Written] | None = None,
     beside: Iterable[str] = (),
     arrays: Mapping[Node, str] = {},
+    steps: Mapping[Body, StepNotation] = {},
     fresh: Iterator[str] | None = None,
     *,
     whole: bool = False,
@@ -110,6 +114,7 @@ def latex_lines(
         spelled: as for `latex`.
         beside: as for `latex`.
         arrays: as for `latex`.
+        steps: as for `latex`.
         fresh: new names for parts.
         whole: whether no part is written on a line of its own.
     """
@@ -127,7 +132,8 @@ def latex_lines(
     read = [named.get(n) or n.name for n in order if n in named or n.op is SYMBOL]
     sized = (n for n in order if n.shape or (n.params and not n.op.pointwise and n.op is not CONSTANT))
     sizes = sorted({name for n in sized for name in names_of(n.shape, *n.params)})
-    own = _named_recurrences(order, named, {*read, *sizes, *beside}, arrays, lags)
+    loops = RecurrenceNames({*read, *sizes, *beside}, steps=steps)
+    own = _named_recurrences(order, named, loops, arrays, lags)
     called = [name for names in own.values() for name in names]
     glyphs = Glyphs([*read, *sizes, *called], beside, called)
     written = Texts(glyphs)
@@ -164,15 +170,24 @@ def latex_lines(
                 return latex_lines(r, None, {**known, **more}, beside, fresh=fresh, whole=whole)
 
             ends = [reader for reader in order if n in reader.args]
-            letter = letter_for({*read, *sizes, *beside, *called})
+            letter = loops.letter(n)
             if summed(n) is not None and all(reads_row(reader, n, n.params[0]) for reader in ends):
                 total = sum_over_steps(n, glyphs, lambda x: written[x][0], partial(step, whole=True), letter)
                 written.update(dict.fromkeys(ends, (total, MUL)))
                 written.opaque.update(ends)
                 continue
             names_of_carries = carry_names(own[n], some)
+            notation = steps.get(n.params[-1])
+            # LaTeX is not read back with values of a search that need no first value.
+            named_in_step = notation and notation.parts and (n.params[1] or search_of(n.params[-1]) is None)
             rows_of_steps, _ = recurrence_rows(
-                n, names_of_carries, lambda _: glyphs, lambda x: written[x][0], step, letter
+                n,
+                names_of_carries,
+                lambda parts: Glyphs([*read, *sizes, *called, *parts], beside, called),
+                lambda x: written[x][0],
+                partial(step, whole=True) if named_in_step else step,
+                letter,
+                loops if named_in_step else None,
             )
             lines += rows_of_steps
             for array, name in zip(named_arrays(n, some), own[n], strict=True):
@@ -201,14 +216,13 @@ def latex_lines(
 def _named_recurrences(
     order: Iterable[Node],
     named: Mapping[Node, str],
-    taken: set[str],
+    loops: RecurrenceNames,
     arrays: Mapping[Node, str],
     lags: Mapping[Node, Sequence[Lags]],
 ) -> dict[Node, list[str]]:
     """Return the names of the carries of each recurrence."""
     called = dict(named)
     found: dict[Node, list[str]] = {}
-    loops = RecurrenceNames(taken)
     for node in order:
         if is_recurrence(node):
             new = loops.new(node, called)
@@ -303,6 +317,12 @@ def _quotient(node: Node, written: Texts) -> _Written:
     if found is not None:
         return found
     sign, above_of, below_of = _parts(node, written.opaque)
+    *front, last = above_of or [node]
+    if last in written.opaque and written[last][0].startswith(
+        r"\sum"
+    ):  # a factor stands before a sum over steps
+        factor = rf"\frac{{{_factors(front, written)}}}{{{_factors(below_of, written)}}}"
+        return f"{sign}{factor} {written[last][0]}", SIGNED if sign else MUL
     lonely = above_of[0] if len(above_of) == 1 else None
     if _has_quotient(node, written.opaque):  # one fraction is written instead of nested ones
         text = rf"\frac{{{_factors(above_of, written)}}}{{{_factors(below_of, written)}}}"

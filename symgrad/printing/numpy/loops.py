@@ -21,12 +21,14 @@ class LoopContext(Protocol):
         texts: the text of each node, and its precedence.
         variables: names for nodes that are not written yet.
         count: the number of uses of each node.
+        taken: the names in use.
     """
 
     lines: list[str]
     texts: dict[Node, tuple[str, int]]
     variables: dict[Node, str]
     count: dict[Node, int]
+    taken: set[str]
 
     def of(self, node: Node, rank: int = 0) -> str:
         """Return the text of an argument, in parentheses if it binds less tightly than a rank."""
@@ -105,6 +107,7 @@ def write_recurrence(node: Node, writer: LoopContext) -> list[str]:
     span = f"reversed(range({count}))" if reverse else f"range({count})"
     outer += [f"for {at} in {span}:", *(f"    {line}" for line in writer.lines)]
     writer.lines = outer
+    writer.taken.discard(at)
     for inner in topological(body.results):  # other bodies have the same symbols
         if inner.args or inner.op is SYMBOL:
             writer.texts.pop(inner, None)

@@ -23,6 +23,7 @@ from symgrad.ir.notation.printer import ONE_LINE, str_text
 from symgrad.ir.op import Builder
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
+from symgrad.ir.values.bound_sizes import size_sources
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.ops.control import as_computed
 from symgrad.ops.numpy_builder import ARRAYS, NUMPY_NAMES, OF_SCIPY
@@ -232,6 +233,7 @@ class SourceWriter:
         counted = {n.params[0] for n in order if n.op is SIZE}
         multiplied = _multiplied(order)
         shaped = names_of(*(n.params for n in order if not n.op.pointwise))
+        sources, names = size_sources([s.shape for s in self.names]), list(self.names.values())
         for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
             if not size.isidentifier():
                 raise UsageError(f"{size!r} cannot name a variable", expected="a Python identifier")
@@ -240,10 +242,12 @@ class SourceWriter:
                 name += "_"
             self.taken.add(name)
             self.sizes[size] = name
-            places = [(p, s.shape.index(size)) for s, p in self.names.items() if size in s.shape]
-            text = f"{places[0][0]}.shape[{places[0][1]}]" if places else name
-            if not places:
+            source = sources.get(size)
+            if source is None:
+                text = name
                 self.extra.append(name)
+            else:
+                text = source.source(f"{names[source.array]}.shape[{source.axis}]")
             # A number in a formula divides as NumPy's numbers do, not as Python's; products of integers would wrap
             # around.
             kind = "np.float64" if size in multiplied else "np.int64"

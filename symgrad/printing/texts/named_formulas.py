@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import CarryName, has_recurrences, letter_for
+from symgrad.ir.notation.recurrences import CarryName, has_recurrences
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -31,10 +32,15 @@ def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
 
 
 def named_latex(
-    node: Node, spelling: Notation, beside: Iterable[str] = (), arrays: Mapping[Node, str] = {}
+    node: Node,
+    spelling: Notation,
+    beside: Iterable[str] = (),
+    arrays: Mapping[Node, str] = {},
+    steps: Mapping[Body, StepNotation] = {},
 ) -> str:
     """Return a formula over names as LaTeX, with numbers and calls as the program writes them."""
-    return latex(node, spelled=spelled_latex(spelling, beside=beside), beside=beside, arrays=arrays)
+    spelled = spelled_latex(spelling, beside=beside)
+    return latex(node, spelled=spelled, beside=beside, arrays=arrays, steps=steps)
 
 
 def spelled_latex(
@@ -112,7 +118,7 @@ def row_groups(
 
         bars = glyphs_with(())
         spelled.update((s, (with_accent(bars.name(s.name)), ATOM)) for s in own)
-        letter = letter_for(called.taken)
+        letter = called.letter(node)
         rows, shown = recurrence_rows(node, names, glyphs_with, text, step, letter, called, sums)
         totals = [
             symbol(Declaration(f"sum {len(spelled) + k}", shape=s.shape[1:])) for k, s in enumerate(sums)

@@ -74,7 +74,7 @@ S[t] = a**2*P[t-1] + q + 1; \\
 # m_bar[t-1] comes from v and m[t]
 # P_bar[t-1] comes from S and P[t]
 a_bar = sum(P[t-1]*a*t3[t]/S[t]**2 + m[t-1]*t1[t]/S[t], t=1..T)
-q_bar = sum(t3[t]/(2*S[t]**2), t=1..T)
+q_bar = sum(t3[t]/S[t]**2, t=1..T)/2
 """,
         ),
         (
@@ -98,7 +98,7 @@ g_bar[T] = 2*g[T]
 t1[t] = g_bar[t]*(1 - g[t]**2); g_bar[t-1] = W.T@t1[t] for t in T..1
 # g_bar[t-1] comes from g[t]
 h_bar[T] = zeros(n)
-t2[t] = (g_bar[t]*(g[t]**2 - 1) - h_bar[t])*(h[t]**2 - 1); h_bar[t-1] = V.T@t2[t] for t in T..1
+t2[t] = (g_bar[t]*(1 - g[t]**2) + h_bar[t])*(1 - h[t]**2); h_bar[t-1] = V.T@t2[t] for t in T..1
 # h_bar[t-1] comes from h[t]
 # h_bar[t] comes from later steps; the term from g stands beside it
 V_bar = sum(outer(t2[t], h[t-1]), t=1..T)

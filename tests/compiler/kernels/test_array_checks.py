@@ -115,7 +115,8 @@ def test_a_length_that_others_imply():
         for length in (0, 1, 4, 6):
             with pytest.raises(ShapeError, match=rf"input 'joined' has shape \({length},\)") as caught:
                 k(np.ones(length), *rest)
-            assert caught.value.expected == "joined : real[m + n]"
+            assert "m + n is 5, since m is 3 in 'z' of shape (3,) and n is 2 in 'y'" in caught.value.what
+            assert caught.value.expected == "y : real[n] and z : real[m] and joined : real[m + n]"
 
 
 def test_whole_numbers():

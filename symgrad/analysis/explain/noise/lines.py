@@ -62,12 +62,13 @@ def noise_lines(
             reads = tuple(dict.fromkeys(_reads(formulas, noisy)))
             if reads:
                 gradient[left] = reads
-    return NoiseLines(tuple(_steps(y, source, naming, listing)), tuple(gradient.items()))
+    return NoiseLines(tuple(step_lines(y, source, naming, listing)), tuple(gradient.items()))
 
 
-def _steps(
+def step_lines(
     y: Node, source: Node, naming: Naming, listing: Listing
 ) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Yield the lines of steps that read a random input: left side, what it reads, and the range of the steps."""
     found = recurrence_definitions([y], naming.names, listing.steps, naming.numbers)
     for _, step in found.steps():
         for left, formula in step.lines.items():

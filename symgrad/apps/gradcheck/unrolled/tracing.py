@@ -22,6 +22,7 @@ from symgrad.apps.gradcheck.unrolled.numpy_shim import rebind_numpy
 from symgrad.apps.gradcheck.unrolled.paths import Run, explore_paths
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute
 from symgrad.ops.numpy.calls import stack
 from symgrad.ops.numpy.subscripts import index
@@ -46,7 +47,7 @@ class _Inputs:
         self.exprs = exprs
         self.symbols: dict[str, Any] = {}
         self.places: dict[Node, Node] = {}
-        if any(isinstance(n, str) for e in exprs.values() for n in e.shape):
+        if names_of(*(e.shape for e in exprs.values())):
             raise UnsupportedError("the sizes of its arrays are not known")
         if sum(math.prod(n for n in e.shape if isinstance(n, int)) for e in exprs.values()) > MOST_UNROLLED:
             raise UnsupportedError(f"its arguments have more than {MOST_UNROLLED} entries")

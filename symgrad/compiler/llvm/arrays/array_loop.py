@@ -17,6 +17,7 @@ from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
+from symgrad.ir.values.bound_sizes import size_sources
 
 
 @locked_cache
@@ -102,13 +103,16 @@ class ArrayLoop:
         nin: int,
     ) -> None:
         self._code = code
-        names = [sizes.index(name) for name in code.names]
+        sources = size_sources([tuple(sizes)])
+        bound = [sources[name] for name in code.names]
         ranks = [len(a) for a in axes]
         if sizes:  # an input that is not read is never copied: its size counts as 0
             read = (*code.read, *[True] * (len(itemsizes) - len(code.read)))
             itemsizes = [size * known for size, known in zip(itemsizes, read, strict=True)]
         tables = {
-            "names": names,
+            "names": [source.axis for source in bound],
+            "factors": [source.factor for source in bound],
+            "constants": [source.constant for source in bound],
             "itemsizes": itemsizes,
             "ranks": ranks,
             "offsets": [0, *accumulate(ranks)][:-1],
@@ -123,7 +127,7 @@ class ArrayLoop:
         plan = {
             "nargs": len(axes),
             "nin": nin,
-            "count": len(names),
+            "count": len(bound),
             "rank.max": max(ranks),
             "private": not sizes,
             "run": code.run,

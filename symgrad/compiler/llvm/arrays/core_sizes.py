@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template
-from symgrad.ir.sizes import Size, SizeAtom, names_of
+from symgrad.ir.sizes import Size, SizeAtom
+from symgrad.ir.values.bound_sizes import size_sources
 
 # The hook process_core_dims of NumPy 2.1: a size of -1 is to be filled in. Overflow is an error, because NumPy would
 # allocate an array of the wrapped size.
@@ -64,8 +65,15 @@ class _SizeCode:
         self._values = 0
         self._sizes = sizes
         self._names: dict[str, str] = {}
-        for name in names_of(*sizes):
-            self._names[name] = self._load(sizes.index(name))
+        for name, source in size_sources([tuple(sizes)]).items():
+            value = self._load(source.axis)
+            if source.constant:
+                value = self._emit(f"sub i64 {value}, {source.constant}")
+            if source.factor != 1:
+                value = self._emit(f"sdiv i64 {value}, {source.factor}")
+            if not isinstance(sizes[source.axis], str):
+                self._check(f"icmp slt i64 {value}, 0")
+            self._names[name] = value
 
     def settle(self, i: int) -> None:
         """Fill in core dimension i, or check the value that NumPy has."""

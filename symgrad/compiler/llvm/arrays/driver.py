@@ -60,7 +60,13 @@ name:
   %name.at = getelementptr i64, ptr %names, i64 %m
   %name.axis = load i64, ptr %name.at
   %bound.at = getelementptr i64, ptr %core, i64 %name.axis
-  %bound = load i64, ptr %bound.at
+  %bound.length = load i64, ptr %bound.at
+  %constant.at = getelementptr i64, ptr %constants, i64 %m
+  %constant = load i64, ptr %constant.at
+  %factor.at = getelementptr i64, ptr %factors, i64 %m
+  %factor = load i64, ptr %factor.at
+  %bound.multiple = sub i64 %bound.length, %constant
+  %bound = sdiv i64 %bound.multiple, %factor
   %size.at = getelementptr i64, ptr %sizes, i64 %m
   store i64 %bound, ptr %size.at
   %m.next = add i64 %m, 1
@@ -380,7 +386,9 @@ _TABLES = (
     ("private", "i64"),
     ("run", "ptr"),
     ("scratch.bytes", "ptr"),
-    ("names", "ptr"),  # the core dimension that binds each size name
+    ("names", "ptr"),  # the core dimension that binds each size name: factor*name + constant
+    ("factors", "ptr"),
+    ("constants", "ptr"),
     ("itemsizes", "ptr"),  # of every argument; 0 for an input that is not read
     ("ranks", "ptr"),
     ("offsets", "ptr"),  # the start of the axes of each argument in the next table
