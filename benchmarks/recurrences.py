@@ -306,7 +306,7 @@ def by_c(library: Any, workload: Workload, given: Mapping[str, Any], steps: int)
     if workload.by_c == "oscillators":
         first.append(ctypes.c_long(len(arrays[0])))
     if workload.by_c == "oscillator":
-        pointers.insert(1, ctypes.c_double(2.0))  # pyright: ignore[reportArgumentType]
+        pointers.insert(1, ctypes.c_double(2.0))
 
     def call() -> Any:
         value, left, right = function(*first, *pointers), iter(sums), iter(grads)
