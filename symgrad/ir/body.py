@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, apply, as_node, indicator, symbol
 from symgrad.ir.size_substitution import resized, size_names
 from symgrad.ir.sizes import Shape, Size, SizedParameter
-from symgrad.ir.traverse import digest, substitute, topological
+from symgrad.ir.traverse import digest, flatten, rebuild, substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration, Kind
 
 
@@ -67,6 +68,11 @@ class Body(SizedParameter):
         """Return the results for values of all bound symbols, unsimplified."""
         return substitute(self.results, dict(zip(self.symbols, values, strict=True)))
 
+    def __reduce__(self) -> tuple[Callable[..., Body], tuple[Any, ...]]:
+        # Pickled together, nodes that several formulas share are written once.
+        counts = len(self.carries), len(self.rows), len(self.operands)
+        return unpickled_body, (flatten([*self.symbols, *self.results]), counts, self.height)
+
     def __str__(self) -> str:
         return " ".join(digest(n).hex() for n in (*self.symbols, *self.results))
 
@@ -81,6 +87,13 @@ class StepNotation(NamedTuple):
 
     letter: str
     parts: Mapping[str, Node]
+
+
+def unpickled_body(flat: list[tuple[Any, ...]], counts: tuple[int, int, int], height: int) -> Body:
+    """Return the body that was pickled with a list of all its nodes; pickles refer to this function."""
+    nodes = iter(rebuild(flat))
+    carries, rows, operands = (tuple(islice(nodes, n)) for n in counts)
+    return Body(carries, rows, operands, tuple(nodes), height)
 
 
 def bound_symbol(role: str, number: int, height: int, shape: Shape, kind: Kind = "real") -> Node:

@@ -39,7 +39,13 @@ _Place = tuple[Node, int, Size]
 """An array, the axis of its rows, and the position of the first row."""
 
 
-def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, start: Size = 0) -> Node:
+def row_of(
+    values: Node,
+    leaf: Callable[[Node, Size], Node],
+    axis: int = 0,
+    start: Size = 0,
+    known: dict[_Place, Node] | None = None,
+) -> Node:
     """Return one row of an array as a formula of rows of other arrays.
 
     Args:
@@ -48,6 +54,8 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
             of the first row, along the first axis.
         axis: the axis of the rows.
         start: the position of the first row.
+        known: the rows of arrays along axes from positions on, of earlier calls with this function; those of parts of
+            the array are added.
 
     Example:
         >>> import symgrad as sg
@@ -57,8 +65,8 @@ def row_of(values: Node, leaf: Callable[[Node, Size], Node], axis: int = 0, star
         tanh(r@W.T)**2
     """
     first = values, axis, start
-    done: dict[_Place, Node] = {}
-    for place in postorder([first], _operands):
+    done = {} if known is None else known
+    for place in postorder([first], _operands, until=done):
         node, at, begin = place
         rows = [operand and done[operand] for operand in _all_operands(place)]
         repeated = node.op is broadcast_to and node.shape[at] != 1
@@ -282,14 +290,15 @@ class Rows:
 
     def __init__(self, length: Size, height: int, known: Mapping[Node, Node]) -> None:
         self.length, self.height, self.arrays = length, height, dict(known)
+        self._found: dict[_Place, Node] = {}
 
     def of(self, values: Node) -> Node:
         """Return one row of an array, as a formula of these symbols; new ones are added."""
-        return row_of(values, self._symbol)
+        return row_of(values, self._symbol, known=self._found)
 
     def _symbol(self, array: Node, start: Size) -> Node:
         inside = part_with_rows(array, start, self.length)
         if inside is not None:
-            return row_of(inside[0], self._symbol, 0, inside[1])
+            return row_of(inside[0], self._symbol, 0, inside[1], self._found)
         rows = slice_rows(array, start, size_sum([start, self.length]))
         return row_symbol(rows, self.arrays, self.height)

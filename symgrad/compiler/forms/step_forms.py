@@ -20,6 +20,9 @@ from symgrad.ops.scalar.arith import add, div, mul, neg
 
 _RATIONAL = (add, neg, mul, div)
 
+_EQUATIONS = 400
+"""The most equations of a step of which other forms are made."""
+
 _ARGUMENTS = tuple(sign * x for x in (20.0, 40.0, 200.0, 380.0, 500.0, 800.0, 2000.0) for sign in (1, -1))
 """Arguments of functions between which exponentials, their squares and sums with 1 round or overflow."""
 
@@ -43,7 +46,7 @@ def with_stable_steps(derived: Sequence[Node], primal: Collection[Node]) -> list
     def change(
         steps: StepArrays, results: Sequence[Node], rows: dict[Node, Node]
     ) -> tuple[Sequence[Node], dict[Node, Node]]:
-        if steps.node in primal or steps.body.height > 1:
+        if steps.node in primal or steps.body.height > 1 or len(topological(results)) > _EQUATIONS:
             return results, rows
         more = dict(rows)
         formulas = _computed_rows(rows, more, steps.body.height)

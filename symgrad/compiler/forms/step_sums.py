@@ -7,7 +7,7 @@ all steps, and sums of outer products are products of matrices.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from symgrad.autodiff.recurrences import StepArrays, recur
 from symgrad.autodiff.rows.formulas import Rows, row_at, summand
@@ -70,7 +70,12 @@ class _StepSums:
         self.rows = Rows(steps.length, steps.body.height, known)
         self.results = substitute(steps.body.results, steps.constants())
         self.order = topological(outputs)
+        self.program_nodes = set(self.order)
         self.depends = readers(self.order, [node])
+        order = topological(self.results)
+        self.step = set(order)
+        self.varying = readers(order, known)
+        self.work = _work(self.varying - known.keys())
 
     def outputs(self) -> list[Node]:
         """Return the program with a recurrence that computes the sums."""
@@ -119,19 +124,17 @@ class _StepSums:
         """Return the row of an array as a formula of a step; None if it reads other steps, or is much to compute."""
         before = set(self.rows.arrays)
         formula = self.rows.of(stack)
-        new = [a for s, a in self.rows.arrays.items() if s not in before]
-        if any(a in self.depends for a in topological(new)):
+        new = {s: a for s, a in self.rows.arrays.items() if s not in before}
+        if any(a in self.depends for a in topological(list(new.values()), until=self.program_nodes)):
             return None
         (term,) = substitute([formula], dict(zip(self.computed, self.results, strict=True)))
-        order = topological([*self.results, term])
-        vary = readers(order, self.rows.arrays) - self.rows.arrays.keys()
-        own = set(topological(self.results))
-        more = [n for n in order if n in vary and n not in own]
+        order = topological([term], until=self.step)
+        more = readers(order, [*self.varying, *new]) - self.varying - new.keys()
         if not all(map(_is_short, more)) or any(own_cost(n) > DIVISION_COST for n in more):
             return None
         if term.op is einsum and not any(a.args for a in term.args) and not _is_short(term, _OUTER):
             return None
-        return term if _work(more) <= _work([n for n in order if n in vary and n in own]) else None
+        return term if _work(more) <= self.work else None
 
 
 def _is_small(node: Node) -> bool:
@@ -144,7 +147,7 @@ def _is_short(node: Node, most: int = _ENTRIES) -> bool:
     return isinstance(entries, int) and entries <= most
 
 
-def _work(nodes: Sequence[Node]) -> int:
+def _work(nodes: Iterable[Node]) -> int:
     """Estimate the number of operations."""
     return sum(estimate(_points(node)) * max(own_cost(node), 1) for node in nodes)
 
