@@ -24,6 +24,9 @@ from symgrad.rewrite.normaliser import NormalForms
 
 _PRODUCTS = frozenset({"mul", "div", "neg"})
 
+_LARGEST_DIVISOR = 12
+"""The largest number by which a mean over a fixed number of entries is divided."""
+
 
 class _Operand(NamedTuple):
     node: Node
@@ -152,7 +155,10 @@ class _MatrixWriter:
         return after if after.op is not neg else None
 
     def _means(self, coefficient: Exponent, factors: dict[Node, Exponent]) -> Exponent:
-        """Replace a sum over axes divided by their lengths by a mean in the factors; return the new coefficient."""
+        """Replace a sum over axes divided by their lengths by a mean in the factors; return the new coefficient.
+
+        A sum over a fixed number of entries with a small factor, as the step of an integrator, stays a sum.
+        """
         for base, e in list(factors.items()):
             core, axes = view(base)
             summed = _summed_axes(core)
@@ -167,6 +173,8 @@ class _MatrixWriter:
                     left[size] = left.get(size, 0) + 1
             divided = all(k <= 0 for b, k in left.items() if k != factors.get(b))
             if not divided or not lengths or coefficient.denominator % lengths:
+                continue
+            if lengths > 1 and coefficient.denominator > _LARGEST_DIVISOR * lengths:
                 continue
             del left[base]
             shown = write_view(mean(core.args[0], params=(summed,)), axes, base.shape)
