@@ -13,16 +13,6 @@ def _exp_sum(u: FormulaTerm, sign: int) -> FormulaTerm:
     return u("exp") + other if sign > 0 else u("exp") - other
 
 
-def _tanh(u: FormulaTerm) -> FormulaTerm:
-    e = (2 * u)("exp")
-    return (e - 1) / (e + 1)
-
-
-def _coth(u: FormulaTerm) -> FormulaTerm:
-    e = (2 * u)("exp")
-    return (e + 1) / (e - 1)
-
-
 DEFINITIONS: Mapping[str, Callable[[FormulaTerm], FormulaTerm]] = {
     "exp2": lambda u: (u * u.number(2)("log"))("exp"),
     "expm1": lambda u: u("exp") - 1,
@@ -37,8 +27,9 @@ DEFINITIONS: Mapping[str, Callable[[FormulaTerm], FormulaTerm]] = {
     "csc": lambda u: 1 / u("sin"),
     "sinh": lambda u: _exp_sum(u, -1) / 2,
     "cosh": lambda u: _exp_sum(u, 1) / 2,
-    "tanh": _tanh,
-    "coth": _coth,
+    # With one exponential, and only below the fraction bar: powers and products of these have few terms.
+    "tanh": lambda u: 1 - 2 / (1 + (2 * u)("exp")),
+    "coth": lambda u: 1 + 2 / ((2 * u)("exp") - 1),
     "sech": lambda u: 2 / _exp_sum(u, 1),
     "csch": lambda u: 2 / _exp_sum(u, -1),
 }

@@ -117,7 +117,10 @@ class LoopWriter:
             if k not in numbers:
                 self._copy(k, *self._base(start), self._places(fn.region(), "0")[1](k))
                 continue
-            value = first_lane(r, storage.element, r.convert(self._load(r, *self._base(start)), False).text)
+            number = self._load(r, *self._base(start))
+            if start.dtype == "int":
+                number = r.convert(number, False)
+            value = first_lane(r, storage.element, number.text)
             if k in self.stored:
                 r.do(Opcode.store(storage.element, storage.align), value, before(k))
             first.append((storage.element, value))
