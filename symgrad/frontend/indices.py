@@ -21,6 +21,7 @@ from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import WHOLE, slice_axes
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy.lengths import as_size
+from symgrad.ops.numpy.subscripts import slice_triple
 from symgrad.ops.scalar.arith import add
 from symgrad.support.errors import DomainError, ShapeError, UnsupportedError
 
@@ -238,7 +239,7 @@ def slice_at(x: Node, axis: int, at: Node, i: Node, values: IndexRange) -> Node 
         )
     inside = nonnegative(low)
     for stop in (size_sum([high, 1]), size_sum([low, values.length])):  # max(T - 1, 0) entries, not T - 1
-        triples[axis] = low, stop, abs(factor)
+        triples[axis] = slice_triple(slice(low, stop, abs(factor)), size)
         entries = slice_axes(x, triples)
         if inside and entries.shape[axis] == values.length:
             triples[axis] = None, None, -1

@@ -27,6 +27,7 @@ from symgrad.ir.notation.literals import (
     Part,
     number_text,
     separated,
+    size_text,
 )
 from symgrad.ir.notation.recurrence_names import RecurrenceNames, name_recurrences
 from symgrad.ir.notation.recurrences import CarryName, is_recurrence, recurrence_lines, recurrence_of
@@ -106,8 +107,8 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
     if op is CONSTANT:
         # Only pi is reserved; all other constants are calls, so their names stay free.
         return ["pi" if node.params[0] == "pi" else f"{node.params[0]}()"], ATOM
-    if op is SIZE:
-        return [node.params[0]], ATOM
+    if op is SIZE:  # lowering alone has nodes of composed sizes
+        return [node.params[0] if isinstance(node.params[0], str) else f"({size_text(node.params[0])})"], ATOM
     if not op.pointwise:
         return op.array.written(node, names)
     if op.name in _PREFIX:

@@ -230,11 +230,11 @@ class SourceWriter:
 
     def bind_sizes(self, order: list[Node]) -> None:
         """Name each size that is read, after the first axis that has it."""
-        counted = {n.params[0] for n in order if n.op is SIZE}
+        counted = names_of(*(n.params[0] for n in order if n.op is SIZE))
         multiplied = _multiplied(order)
         shaped = names_of(*(n.params for n in order if not n.op.pointwise))
         sources, names = size_sources([s.shape for s in self.names]), list(self.names.values())
-        for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
+        for size in dict.fromkeys([*counted, *shaped]):
             if not size.isidentifier():
                 raise UsageError(f"{size!r} cannot name a variable", expected="a Python identifier")
             name = f"{size}_" if keyword.iskeyword(size) else size
@@ -303,6 +303,8 @@ class SourceWriter:
         if op is CONSTANT:
             value = CONSTANT_VALUES[node.params[0]]
             return f"np.float64({value!r})", ATOM
+        if op is SIZE and not isinstance(node.params[0], str):
+            return f"({self.size(node.params[0])})", ATOM
         if op is SIZE:
             return self.numbers.get(node.params[0], self.sizes[node.params[0]]), ATOM
         carry = carry_text(node, self.carries, lambda n: write_recurrence(n, self))
@@ -384,7 +386,7 @@ def _multiplied(order: list[Node]) -> set[str]:
             frozenset[str]().union(*(made_of[a] for a in node.args)) if is_integer else frozenset()
         )
         if node.op is SIZE:
-            made_of[node] = frozenset([node.params[0]])
+            made_of[node] = frozenset(names_of(node.params[0]))
         elif node.op.name == "mul" and not any(a.op is NUMBER for a in node.args):  # literals are floats
             found |= made_of[node]
     return found
