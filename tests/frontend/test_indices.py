@@ -168,3 +168,12 @@ def test_what_is_no_sum_over_an_index(text: str, error: type[SymgradError], mess
         sg.parse(f"{HEAD}r = {text}")
     assert caught.value.at is not None
     assert caught.value.at.source.line_column(caught.value.at.span.start)[0] == 8
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 6])
+def test_sums_over_ranges_that_end_before_they_begin_are_zero(count: int) -> None:
+    y = sg.parse("x : real[T]\ny = sum(x[t-1]**2*t, t=1..T-3)")["y"]
+    x = np.linspace(1, 2, count)
+    expected = sum(x[t - 1] ** 2 * t for t in range(1, count - 2))
+    assert y(x=x) == pytest.approx(expected)
+    assert sg.compile(y)(x=x) == pytest.approx(expected)

@@ -7,7 +7,7 @@ drawn: exp(w*h[t-1] + x[t-1]) is exp of one number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from symgrad.autodiff.recurrences import StepArrays, with_steps
 from symgrad.autodiff.rows.formulas import row_symbol
@@ -123,7 +123,7 @@ def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
     if not candidates:
         return direct
     leaves = [n for form in (exact, *candidates) for n in form]
-    sample = Sample(leaves, Conditions(), dict.fromkeys(arguments.values(), _ARGUMENTS))
+    sample = Sample(leaves, Conditions(), dict.fromkeys(_read_by_functions(exact), _ARGUMENTS))
     faults, price = sample.faults(exact), cost(topological(direct))
     for found in candidates:
         values = substitute(found, {s: n for n, s in arguments.items()})
@@ -143,12 +143,17 @@ def _arguments(formulas: Sequence[Node]) -> dict[Node, Node] | None:
         if node.args and (any(a in functions for a in node.args) or not (node.op in _RATIONAL or power)):
             functions.add(node)
     found: dict[Node, Node] = {}
-    for node in order:
-        for arg in node.args if node.op not in _RATIONAL else ():
-            inner = arg.args[0] if arg.op is neg else arg
-            if inner.args and inner not in functions and inner.dtype == "real":
-                found.setdefault(inner, _symbol("argument", inner))
+    for inner in _read_by_functions(formulas):
+        if inner.args and inner not in functions and inner.dtype == "real":
+            found.setdefault(inner, _symbol("argument", inner))
     return found if functions else None
+
+
+def _read_by_functions(formulas: Sequence[Node]) -> Iterator[Node]:
+    """Yield what functions read, without signs."""
+    for node in topological(formulas):
+        for arg in node.args if node.op not in _RATIONAL else ():
+            yield arg.args[0] if arg.op is neg else arg
 
 
 def _symbol(role: str, node: Node) -> Node:

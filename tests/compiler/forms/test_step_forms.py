@@ -55,3 +55,16 @@ def test_steps_that_lose_nothing_stay(step: str) -> None:
     y = sg.parse(LOOP.format(step))["y"]
     slope = sg.grad(y, "w").node
     assert with_stable_steps([slope], topological([y.node])) == [slope]
+
+
+@pytest.mark.parametrize("first", [-1000.0, -30.0, 0.3, 1000.0])
+def test_a_function_that_reads_the_value_of_the_step_before(first: float) -> None:
+    written, function = (
+        sg.parse(f"a, z0 : real\nz[0] = z0\nz[t] = a*z[t-1] + {form} for t in 1..4\ny = z[4]")["y"]
+        for form in ("1/(1 + exp(-z[t-1]))", "sigmoid(z[t-1])")
+    )
+    expected = sg.compile(list(sg.grad(function, ["a", "z0"])), inputs=["a", "z0"])(0.9, first)
+    found = sg.compile(list(sg.grad(written, ["a", "z0"])), inputs=["a", "z0"])(0.9, first)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    called = [slope(a=0.9, z0=first) for slope in sg.grad(written, ["a", "z0"])]
+    np.testing.assert_allclose(called, expected, rtol=1e-12)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -113,3 +116,28 @@ def test_single_precision(n: int) -> None:
     )
     for a, b in zip(exact, single, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
+
+
+def test_numbers_of_float32_that_begin_with_an_input() -> None:
+    y = sg.parse("a : real\nh[0] = a\nh[t] = a*h[t-1] for t in 1..5\ny = h[5]")["y"]
+    assert sg.compile(y, dtype="float32")(np.float32(1.5)) == np.float32(1.5**6)
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_rows_of_what_stands_among_zeros(count: int) -> None:
+    text = "x : real[T]; a : real\nh[0] = 0\nh[t] = a*h[t-1] + x[t] for t in 1..T-1\ny = sum(h[t-1]**2, t=1..T-1)"
+    y = sg.parse(text)["y"]
+    x = np.linspace(0.3, 1, count)
+    slope = sg.compile(sg.grad(y, "a"), inputs=["x", "a"])(x, 0.5)
+    np.testing.assert_allclose(slope, (y(x=x, a=0.5 + 1e-6) - y(x=x, a=0.5 - 1e-6)) / 2e-6, rtol=1e-7)
+
+
+def test_python_source_with_checkpoints(tmp_path: Path) -> None:
+    text = "x : real[T]; a : real\nh[0] = a\nh[t] = a*h[t-1] + x[t-1] for t in 1..T\ny = h[T]**2"
+    y = sg.parse(text)["y"]
+    kernel = sg.compile([y, sg.grad(y, "a")], memory="sqrt")
+    kernel.save(tmp_path / "loop.py")
+    found: dict[str, Any] = {}
+    exec((tmp_path / "loop.py").read_text(), found)
+    x = np.linspace(-0.1, 0.1, 2100)
+    np.testing.assert_allclose(found["loop"](x, 0.5), kernel(x, 0.5), rtol=1e-12)
