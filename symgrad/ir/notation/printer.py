@@ -150,9 +150,7 @@ def _number(node: Node) -> tuple[str, int]:
     if isinstance(value, bool):
         return str(value), ATOM
     text = number_text(value)
-    if "/" in text:
-        return text, MUL
-    return text, NEG if value < 0 else ATOM
+    return text, MUL if "/" in text else NEG if value < 0 else ATOM
 
 
 # ------------------------------------------------------------------------------------------------------------ programs
