@@ -87,7 +87,8 @@ def _replace(node: Node, readers: dict[Node, list[Node | None]], table: dict[Nod
         for k, v in enumerate(values)
         if whole or any(r is None or not reads_row(r, v, last) for r in readers.get(v, []))
     )
-    if stored and names_of(values[0].shape, *(v.shape[1:] for v in values)):
+    sizes = [size_product(v.shape[1:]) for v in values]
+    if stored and (names_of(values[0].shape, *sizes) or not any(sizes[k] for k in stored)):
         stored = tuple(range(len(values)))  # no size says how many rows have room for the last values
     starts, rows, operands = divide(with_args(node, substitute(node.args, table)))
     views = [_view(x) for x in rows]
