@@ -31,7 +31,7 @@ def _shape(
     rest = size_sum(size_product(s) for k, s in enumerate(own) if k not in stored)
     if not stored:
         return (rest,)
-    return (size_sum([length, 1, size_ceildiv(rest, row) if isinstance(row, int) else 0]), row)
+    return (size_sum([length, 1, size_ceildiv(rest, row) if isinstance(row, int) and row else 0]), row)
 
 
 LOOP = kernel_op(
