@@ -141,3 +141,16 @@ def test_python_source_with_checkpoints(tmp_path: Path) -> None:
     exec((tmp_path / "loop.py").read_text(), found)
     x = np.linspace(-0.1, 0.1, 2100)
     np.testing.assert_allclose(found["loop"](x, 0.5), kernel(x, 0.5), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_loops_of_empty_arrays(n: int) -> None:
+    text = f"""x : real[3, {n}]; a : real
+h[0] = zeros({n}); g[0] = zeros(({n}, 2)); k[0] = a
+h[t] = h[t-1] + a*x[t-1]; g[t] = a*g[t-1] + outer(h[t-1], ones(2)); k[t] = a*k[t-1] for t in 1..3
+y = sum(h[1:]) + sum(g[2]) + k[3]"""
+    y = sg.parse(text)["y"]
+    x = np.ones((3, n))
+    values = [y, sg.grad(y, "a")]
+    found = sg.compile(values, inputs=["x", "a"])(x, 0.5)
+    np.testing.assert_allclose(found, [v(x=x, a=0.5) for v in values], rtol=1e-14)
