@@ -370,4 +370,4 @@ def _computed(exprs: Sequence[Expr]) -> Sequence[Node]:
         return [e.node for e in exprs]
     from symgrad.api.handles.output import arrange_nodes  # a late import: values as written need no rules
 
-    return arrange_nodes(exprs, native=True).nodes
+    return arrange_nodes(exprs, step_sums=True).nodes

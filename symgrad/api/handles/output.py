@@ -43,7 +43,7 @@ def arrange_nodes(
     fast: bool = False,
     low: bool = False,
     dtype: str = "float64",
-    native: bool = False,
+    step_sums: bool = False,
 ) -> Arrangement:
     """Return the forms in which expressions are computed together, each choice made once.
 
@@ -52,15 +52,15 @@ def arrange_nodes(
         fast: whether formulas of the user may be rearranged like derivatives.
         low: whether long derivatives stay as the chain rule gives them.
         dtype: the type of floats in which they are computed.
-        native: whether the steps of recurrences also add to sums, as in native loops.
+        step_sums: whether the steps of recurrences add to sums over them.
     """
     no_answers: Answers = {}
     derivatives = tuple([(e.origins, e.slope, tuple(e.parts.items())) for e in exprs])
     with keeping(next((e.answers for e in exprs if e.has_derivatives), no_answers)):
         return remembered(
             [e.node for e in exprs],
-            ("computed", fast, low, dtype, native, derivatives),
-            lambda: arrange(outputs_of(exprs), fast=fast, low=low, dtype=dtype, native=native),
+            ("computed", fast, low, dtype, step_sums, derivatives),
+            lambda: arrange(outputs_of(exprs), fast=fast, low=low, dtype=dtype, step_sums=step_sums),
         )
 
 

@@ -173,7 +173,7 @@ def compile(
     low = effort == "low"
     entry = None if low or memory != "store" else CachedKernel.of(outputs_of(exprs), symbols, real, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
-    forms = partial(arrange_nodes, exprs, fast=fast, low=low, dtype=real, native=True)
+    forms = partial(arrange_nodes, exprs, fast=fast, low=low, dtype=real, step_sums=True)
     segments: Sequence[int] = ()
     kernel = entry and entry.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
     if kernel is None:

@@ -140,12 +140,8 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
     if x is not None and node.op is slice_of:
         return slice_axes(x, _without(node.params[0], axis))
     if x is not None and node.op is unslice:
-        triples = _without(node.params[0], axis)
-        return (
-            x
-            if all(t == WHOLE for t in triples)
-            else unslice(x, params=(triples, _without(node.params[1], axis)))
-        )
+        triples, whole = (_without(p, axis) for p in node.params)
+        return x if all(t == WHOLE for t in triples) else unslice(x, params=(triples, whole))
     try:
         if not node.params:  # an op on stacks of matrices, whose axes come last
             one = apply(node.op, tuple(a if r is None else r for a, r in _both(node, rows)))

@@ -36,8 +36,7 @@ from symgrad.checker.program.steps import ProofProgram
 _BITS = 256
 
 RealStatement: TypeAlias = "tuple[ProofProgram, int, int, Tangents | None, tuple[int, ...]]"
-"""A program, two steps that should be equal, the variable of differentiation or False, and steps that must be
-defined."""
+"""A program, two steps that should be equal, the steps of a derivative if it is one, and steps that must be defined."""
 
 PointAndValues: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
 """A point, and the text of the two sides there."""

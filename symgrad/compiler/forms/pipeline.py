@@ -34,7 +34,7 @@ def arrange(
     fast: bool = False,
     low: bool = False,
     dtype: str = "float64",
-    native: bool = False,
+    step_sums: bool = False,
 ) -> Arrangement:
     """Return the nodes to compile.
 
@@ -43,7 +43,7 @@ def arrange(
         fast: whether the user's expressions may change form too, if that makes the whole kernel cheaper.
         low: whether more than a few hundred equations of derivatives stay as the chain rule gives them.
         dtype: the type of floats in which they are computed: float64 or float32.
-        native: whether the steps of recurrences also add to sums, as in native loops.
+        step_sums: whether the steps of recurrences add to sums over them.
 
     Example:
         >>> from symgrad.autodiff.vjp import pull_back
@@ -61,7 +61,9 @@ def arrange(
     own = [o.node for o in outputs if not o.derived and not o.parts]
     derived = [o for output in outputs for o in (output, *output.parts) if o.derived]
     primal = topological([*own, *(n for o in derived for n in o.origins)])
-    forms = _by_node(derived, derivative_forms(derived, own, primal, low=low, dtype=dtype, native=native))
+    forms = _by_node(
+        derived, derivative_forms(derived, own, primal, low=low, dtype=dtype, step_sums=step_sums)
+    )
     nodes = _delivered(outputs, forms)
     if not fast:
         return Arrangement(nodes, frozenset(topological(list(forms.values()))).difference(primal))
@@ -82,7 +84,7 @@ def derivative_forms(
     *,
     low: bool = False,
     dtype: str = "float64",
-    native: bool = False,
+    step_sums: bool = False,
 ) -> Sequence[Node]:
     """Return the forms in which a kernel computes derivatives; comments give the reason for the order of the passes.
 
@@ -93,7 +95,7 @@ def derivative_forms(
             as they are.
         low: whether more than a few hundred equations stay as the chain rule gives them.
         dtype: the type of floats in which they are computed.
-        native: whether the steps of recurrences also add to sums, as in native loops.
+        step_sums: whether the steps of recurrences add to sums over them.
     """
     from symgrad.rewrite.pipeline import (
         canonical,
@@ -104,7 +106,7 @@ def derivative_forms(
     if not outputs:
         return []
     derived = [o.node for o in outputs]
-    if native:
+    if step_sums:
         # What is added in the steps is part of the steps, whose formulas no pass below changes.
         derived = with_step_sums(derived, primal)
     derived = with_stable_steps(derived, primal)

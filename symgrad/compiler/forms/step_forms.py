@@ -14,7 +14,7 @@ from symgrad.autodiff.rows.formulas import row_symbol
 from symgrad.compiler.forms.choice import cost
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.recurrences import recurrence_of, sliced_rows
-from symgrad.ir.traverse import digest, fold, substitute, symbols_of, topological, with_args
+from symgrad.ir.traverse import digest, fold, readers, substitute, topological, with_args
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
@@ -46,12 +46,11 @@ def with_stable_steps(derived: Sequence[Node], primal: Collection[Node]) -> list
     def change(
         steps: StepArrays, results: Sequence[Node], rows: dict[Node, Node]
     ) -> tuple[Sequence[Node], dict[Node, Node]]:
-        if steps.node in primal or steps.body.height > 1 or len(topological(results)) > _EQUATIONS:
+        if steps.node in primal or steps.body.height > 1:
             return results, rows
         more = dict(rows)
         formulas = _computed_rows(rows, more, steps.body.height)
-        found = _best_forms(results, formulas)
-        return found, more if any(s in more for s in symbols_of(found)) else rows
+        return _best_forms(results, formulas, [*steps.body.carries, *more]), more
 
     return with_steps(derived, change)
 
@@ -66,24 +65,40 @@ def _computed_rows(rows: Mapping[Node, Node], more: dict[Node, Node], height: in
     """
     found: dict[Node, Node] = {}
     for symbol_, array in rows.items():
-        values, start = sliced_rows(array)
-        of = recurrence_of(values)
+        of = recurrence_of(sliced_rows(array)[0])
         if of is None:
             continue
         other, k = StepArrays(of[0]), of[1]
-        if start == (0 if other.reverse else 1) and other.length == array.shape[0] and other.body.height == 1:
+        if array is other.after(other.values[k]) and other.body.height == 1:
             read = {s: row_symbol(x, more, height) for s, x in other.step_rows(other.values).items()}
             found[symbol_] = substitute([other.body.results[k]], {**other.constants(), **read})[0]
     return found
 
 
-def _best_forms(results: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
+def _best_forms(
+    results: Sequence[Node], formulas: Mapping[Node, Node], symbols: Sequence[Node]
+) -> Sequence[Node]:
     """Return the formulas of a step, or others that lose fewer digits, or no more and cost less.
 
     Args:
         results: the formulas.
         formulas: rows that they read, each with a formula that has the same value.
+        symbols: the symbols of carries and rows.
     """
+    order = topological([*results, *formulas.values()])
+    varying = readers(order, symbols)
+    if len(varying) > _EQUATIONS:
+        return results
+    # What is the same in all steps is computed outside of them, and stays as it is.
+    reads = (a for n in varying for a in n.args)
+    same = {a: _symbol("constant", a) for a in (*results, *reads) if a.args and a not in varying}
+    opened = dict(zip(formulas, substitute(list(formulas.values()), same), strict=True))
+    found = _best_parts(substitute(results, same), opened)
+    return substitute(found, {s: n for n, s in same.items()})
+
+
+def _best_parts(results: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
+    """Return the formulas of a step with the best forms of their elementwise parts."""
     order = topological(results)
     # Points are drawn for numbers, so each elementwise part is a formula of numbers.
     arrays = {n: _symbol("array", n) for n in order if n.args and not n.op.pointwise}

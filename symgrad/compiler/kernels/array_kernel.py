@@ -60,8 +60,9 @@ class ArrayKernel(ArrayCalls, Kernel):
     def plan(self, *, rolled: bool = True) -> Schedule | None:
         if not isinstance(self._code, EntryCode):
             return None
-        from symgrad.compiler.lowering.entries.entry_schedule import schedule_entries  # most kernels are
-        from symgrad.compiler.lowering.entries.program import scalar_program  # never written
+        # Late imports: most kernels are never written.
+        from symgrad.compiler.lowering.entries.entry_schedule import schedule_entries
+        from symgrad.compiler.lowering.entries.program import scalar_program
 
         found = scalar_program(self.outputs, self.symbols, self.fusable)
         return None if found is None else schedule_entries(found, fast=self.fast, rolled=rolled)

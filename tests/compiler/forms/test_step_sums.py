@@ -42,7 +42,7 @@ def _values(expr: sg.Expr, seed: int) -> dict[str, np.ndarray]:
 
 
 def _carries(exprs: list[sg.Expr]) -> list[int]:
-    nodes = topological(arrange_nodes(exprs, native=True).nodes)
+    nodes = topological(arrange_nodes(exprs, step_sums=True).nodes)
     return [len(n.params[2].carries) for n in nodes if is_recurrence(n)]
 
 

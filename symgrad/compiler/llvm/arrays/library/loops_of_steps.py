@@ -124,7 +124,7 @@ class LoopWriter:
             if k in self.stored:
                 r.do(Opcode.store(storage.element, storage.align), value, before(k))
             first.append((storage.element, value))
-        entries = _divided(program.inputs, body.symbols)
+        entries = _by_array(program.inputs, body.symbols)
         constants = {
             entries[symbol][0]: self._load(fn.region(), *self._base(operand))
             for symbol, operand in zip(body.operands, self.operands, strict=True)
@@ -159,7 +159,7 @@ class LoopWriter:
                 return values[of]
 
             new: Carried = []
-            for k, results in enumerate(_divided(outputs, body.carries).values()):
+            for k, results in enumerate(_by_array(outputs, body.carries).values()):
                 for j, result in enumerate(results):
                     number = first_lane(r, storage.element, value(result).text)
                     if k in numbers:
@@ -245,7 +245,7 @@ class LoopWriter:
             check_in_steps(self.fn, i, self.body)
 
 
-def _divided(entries: Sequence[Node], arrays: Sequence[Node]) -> dict[Node, Sequence[Node]]:
+def _by_array(entries: Sequence[Node], arrays: Sequence[Node]) -> dict[Node, Sequence[Node]]:
     """Return the entries of each array, from those of all."""
     counts = [prod(cast("Sequence[int]", a.shape)) for a in arrays]
     ends = list(accumulate(counts, initial=0))
