@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
-from symgrad.autodiff.rows.formulas import reads_row
+from symgrad.autodiff.rows.formulas import array_of_row, reads_row
 from symgrad.ir.body import carry_values, pack_values
 from symgrad.ir.graph import Node, apply, symbol
 from symgrad.ir.listing import Listing
@@ -253,9 +253,7 @@ def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[
         below = {*topological(node.args)}
         over = next((x for x in reversed(loops) if x in below and x.params[0] == node.params[0]), None)
         if over is not None:
-            # A row is an entry, or a slice of one row without its axis.
-            rows = [m for n in ends for m in (order if n.op.name == "slice" else ()) if n in m.args]
-            found.setdefault(over, {})[node] = [n for n in (*ends, *rows) if n.shape == node.shape[1:]]
+            found.setdefault(over, {})[node] = [n for n in order if array_of_row(n, node.params[0]) is node]
     return found
 
 

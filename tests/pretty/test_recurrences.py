@@ -227,3 +227,13 @@ def test_parts_that_latex_names_keep_their_names() -> None:
     )
     assert "s = a*h[k-1]; h[k] = tanh(s) + s for k in 1..9" in str(paper["y"])
     assert "for k in 9..1" in str(sg.grad(paper["y"], "a"))
+
+
+@pytest.mark.parametrize("steps", ["T", "100"])
+def test_factors_stand_before_sums_over_any_number_of_steps(steps: str) -> None:
+    p = sg.parse(f"""a, k : real{"; T : size" if steps == "T" else ""}
+u[0] = 1; v[0] = 0
+u[t] = u[t-1] - a*k**2*v[t-1]; v[t] = v[t-1] + a*k**2*u[t] for t in 1..{steps}
+P = u[{steps}]**2""")
+    shown = str(sg.grad(p["P"], "k")).splitlines()[0]
+    assert shown == f"2*a*k*sum(v_bar[t]*u[t] - v[t-1]*u_bar[t-1], t=1..{steps})"

@@ -257,6 +257,15 @@ def reads_row(reader: Node, values: Node, position: Size) -> bool:
     return False
 
 
+def array_of_row(row: Node, position: Size) -> Node | None:
+    """Return the array of which a node is the row at a position, an entry or a slice without its axis; else None."""
+    reader = row.args[0] if row.op is reshape and row.args[0].op is slice_of else row
+    array = reader.args[0] if reader.args else None
+    if array is None or array.shape[1:] != row.shape or not array.shape:
+        return None
+    return array if reads_row(reader, array, position) else None
+
+
 def row_symbol(array: Node, rows: dict[Node, Node], height: int) -> Node:
     """Return one row of an array, as a symbol that is added to the rows; a condition is 1 or 0 there."""
     known = next((s for s, r in rows.items() if r is array), None)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from symgrad.autodiff.recurrences import StepArrays, recur
-from symgrad.autodiff.rows.formulas import Rows, reads_row, row_at, row_symbol, summand
+from symgrad.autodiff.rows.formulas import Rows, array_of_row, row_at, row_symbol, summand
 from symgrad.ir.body import Body, StepNotation, bound_symbol
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
@@ -173,9 +173,9 @@ def with_factored_sums(node: Node) -> Node:
 
 def _with_factors_outside(node: Node, args: list[Node]) -> Node:
     node = with_args(node, args)
-    loop = next((a for a in args if is_recurrence(a)), None)
-    terms = None if loop is None or not reads_row(node, loop, loop.params[0]) else summed(loop)
-    if loop is None or terms is None or terms.shape != node.shape:
+    loop = next((x for a in args for x in (a, *a.args[:1]) if is_recurrence(x)), None)
+    terms = None if loop is None or array_of_row(node, loop.params[0]) is not loop else summed(loop)
+    if loop is None or terms is None:
         return node
     steps = StepArrays(loop)
     (terms,) = substitute([terms], steps.constants())
