@@ -15,7 +15,7 @@ from symgrad.compiler.forms.choice import cost
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.recurrences import recurrence_of, sliced_rows
 from symgrad.ir.traverse import digest, fold, readers, substitute, topological, with_args
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
 _RATIONAL = (add, neg, mul, div)
@@ -173,4 +173,4 @@ def _read_by_functions(formulas: Sequence[Node]) -> Iterator[Node]:
 
 def _symbol(role: str, node: Node) -> Node:
     """Return a symbol that stands for a node of a step."""
-    return symbol(Declaration(f"{role} {digest(node).hex()} of a step", shape=node.shape))
+    return symbol(Declaration(f"{role} {digest(node).hex()} of a step", DOMAINS[node.dtype], node.shape))

@@ -68,3 +68,22 @@ def test_a_function_that_reads_the_value_of_the_step_before(first: float) -> Non
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     called = [slope(a=0.9, z0=first) for slope in sg.grad(written, ["a", "z0"])]
     np.testing.assert_allclose(called, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "where(sum(x) > 0, w*h[t-1] + x[t], 2*h[t-1])",
+        "where(reshape(x[1] > x[2], (3,)), w*h[t-1] + x[t], 2*h[t-1])",
+        "exp(-w*h[t-1]) + x[argmax(x[0])]*argmax(x[2])",
+        "where(x[t] > x[0], 1/(1 + exp(-w*h[t-1]*argmax(x[0]))), h[t-1])",
+    ],
+)
+def test_steps_that_read_conditions_and_positions(step: str) -> None:
+    p = sg.parse(f"w : real\nx : real[5, 3]\nh[0] = x[0]\nh[t] = {step} for t in 1..4\ny = sum(h[4])")
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    slope = sg.grad(p["y"], "w")
+    shift = 1e-6
+    by_differences = (p["y"](w=0.5 + shift, x=x) - p["y"](w=0.5 - shift, x=x)) / (2 * shift)
+    assert slope(w=0.5, x=x) == pytest.approx(by_differences, rel=1e-6)
+    assert sg.compile(slope)(w=0.5, x=x) == pytest.approx(by_differences, rel=1e-6)
