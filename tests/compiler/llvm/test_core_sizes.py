@@ -38,7 +38,7 @@ def settle(engine: Engine, sizes: list[int]) -> list[int]:
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine(core_sizes_module([N, 5, M, *COMPUTED]))
+    return Engine(core_sizes_module([N, 5, M, *COMPUTED], {0, 1, 2}))
 
 
 def test_filled_in(engine):
@@ -63,7 +63,7 @@ def test_overflow_is_refused(engine):
 
 
 def test_negative_is_refused():
-    engine = Engine(core_sizes_module([N, size_sum([N, -2])]))
+    engine = Engine(core_sizes_module([N, size_sum([N, -2])], {0}))
     assert settle(engine, [3, -1]) == [3, 1]
     for n in (0, 1):  # -1 would mean that NumPy should choose
         with pytest.raises(ValueError, match="n - 2"):
@@ -71,4 +71,11 @@ def test_negative_is_refused():
 
 
 def test_nothing_to_do():
-    assert core_sizes_module([N, 5, M]) == ""
+    assert core_sizes_module([N, 5, M], {0, 2}) == ""
+
+
+def test_a_size_of_results_alone():
+    engine = Engine(core_sizes_module([size_product([2, N]), N], {0}))
+    assert settle(engine, [6, -1]) == [6, 3]
+    with pytest.raises(ValueError, match=r"2\*n, n"):
+        settle(engine, [7, -1])

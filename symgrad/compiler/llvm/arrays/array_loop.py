@@ -152,7 +152,7 @@ class ArrayLoop:
         self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
         # PYFUNCTYPE: called with the GIL, which the function releases meanwhile, and checked for exceptions afterwards.
         self.once = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.once"))
-        text = core_sizes_module(sizes)
+        text = core_sizes_module(sizes, {i for a in axes[:nin] for i in a})
         self._hook = Engine(text) if text else None
         self.process = self._hook.address("array.process") if self._hook else 0
 

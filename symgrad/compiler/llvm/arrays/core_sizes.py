@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
 from symgrad.compiler.llvm.text.templates import fill_template
@@ -30,16 +30,21 @@ declare i64 @llvm.smin.i64(i64, i64)
 """
 
 
-def core_sizes_module(sizes: Sequence[Size]) -> str:
-    """Return the module of the function that fills in and checks computed core dimensions; "" if there are none."""
+def core_sizes_module(sizes: Sequence[Size], given: Collection[int]) -> str:
+    """Return the module of the function that fills in and checks computed core dimensions; "" if there are none.
+
+    Args:
+        sizes: the core dimensions.
+        given: the positions of those that inputs have; NumPy knows their values.
+    """
     computed = [
         i
         for i, size in enumerate(sizes)
-        if not isinstance(size, str) and not (isinstance(size, int) and size)
+        if not (i in given if isinstance(size, str) else isinstance(size, int) and size)
     ]
     if not computed:
         return ""
-    code = _SizeCode(sizes)
+    code = _SizeCode(sizes, given)
     for i in computed:
         code.settle(i)
     expressions = ", ".join(str(sizes[i]) for i in computed)
@@ -59,13 +64,14 @@ def core_sizes_module(sizes: Sequence[Size]) -> str:
 class _SizeCode:
     """Writes the code that computes sizes with overflow checks."""
 
-    def __init__(self, sizes: Sequence[Size]) -> None:
+    def __init__(self, sizes: Sequence[Size], given: Collection[int]) -> None:
         self.lines = ["  %bad.0 = or i1 false, false"]
         self.checks = 0
         self._values = 0
         self._sizes = sizes
         self._names: dict[str, str] = {}
-        for name, source in size_sources([tuple(sizes)]).items():
+        known = tuple(size if i in given else 0 for i, size in enumerate(sizes))
+        for name, source in size_sources([known]).items():
             value = self._load(source.axis)
             if source.constant:
                 value = self._emit(f"sub i64 {value}, {source.constant}")
