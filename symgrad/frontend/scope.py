@@ -421,13 +421,17 @@ class Scope:
             line = self.source.text[first:].partition("\n")[0]
             assigned = line[: end - first].strip() == name and line[end - first :].lstrip().startswith("==")
             cure = f"declare it: {name} : {likely_domain(line, start - first, end - first)}"
-            if name not in ("T", "inputs"):
+            if _POSITION.match(line, 0, start - first) and _REST_OF_POSITION.match(line, end - first):
+                cure = f"write the positions behind the formula: for {name} in 1..T"
+            elif name not in ("T", "inputs"):
                 cure = f"assign with one =: {name} = ..." if assigned else suggest(name, self.defined) or cure
         return self.wrong_token(
             UnknownNameError, f"unknown name '{name}'", token, expected=_known(self.defined), cure=cure
         )
 
 
+_POSITION = re.compile(r"\s*\w+\[[^\]=]*\Z")
+_REST_OF_POSITION = re.compile(r"[^\[=]*\]\s*=(?!=)")
 _RAISED = re.compile(r"(\*\*|\^)\s*$")
 
 

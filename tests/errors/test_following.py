@@ -13,6 +13,7 @@ from symgrad.errors import SymgradError
 from tests.errors import test_array_messages as arrays
 from tests.errors.following import REASONS, followed, why_not
 from tests.errors.program_messages import calls, characters, declarations, grammar, meaning, python
+from tests.errors.program_messages.recurrences import RANGES
 
 PROGRAMS = [
     *(
@@ -20,6 +21,7 @@ PROGRAMS = [
         for kind in (characters, grammar, calls, declarations, python, meaning)
         for case in kind.CASES
     ),
+    *(str(case[0]) for case in RANGES),
     *(f"{arrays.DECLARED}z = {case[0]}" for case in arrays.CASES),
 ]
 CUT_OFF = {"x : real(0, 1)[": "the size is missing, too", "f(x)[0": "nothing defines f, too"}

@@ -9,7 +9,7 @@ from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
 from symgrad.frontend.scope import INFINITIES
 from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, span_of
 from symgrad.ir.bounds import check_axes
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.sizes import Shape, Size, nonnegative, size_product
 from symgrad.ir.traverse import as_parameter, topological
@@ -64,6 +64,15 @@ class DeclarationRules(Intervals):
                 expected="at most one, as the last line: the result",
                 cure=f"give it a name: {self.unused('y')} = ...",
             )
+
+    def no_size(self, what: str, term: Term, expected: str) -> None:
+        """Record the error for a value that stands where a size is expected."""
+        cure = "write a whole number, or the name of a size"
+        if term.node.op is SYMBOL and term.node.name in self.defined:
+            cure = f"declare it as a size: {term.node.name} : size"
+        self.wrong(
+            ProgramSyntaxError, f"{what} is no size", term.start, term.end, expected=expected, cure=cure
+        )
 
     def _claim(self, name: Token, node: Node | None = None) -> None:
         """Refuse a name that is in use; an identical declaration of a symbol is allowed."""

@@ -323,14 +323,7 @@ class ProgramReader(RecurrenceRules):
         ends = [self.size_of(term.node) for term in (given.first, given.last)]
         for term, size in zip((given.first, given.last), ends, strict=True):
             if size is None:
-                self.wrong(
-                    ProgramSyntaxError,
-                    "the end of a range is no size",
-                    term.start,
-                    term.end,
-                    expected="whole numbers and sizes: t=1..T",
-                    cure="write a whole number, or the name of a size",
-                )
+                self.no_size("the end of a range", term, "whole numbers and sizes: t=1..T")
                 return None
         first, last = (size for size in ends if size is not None)
         count = size_sum([last, size_product([-1, first]), 1])

@@ -207,13 +207,8 @@ class RecurrenceRules(FunctionRules):
             term = self._formula(part)
             size = None if self.error is not None else self.size_of(term.node)
             if size is None:
-                self.wrong(
-                    ProgramSyntaxError,
-                    "the end of a range is no size",
-                    *((term.start, term.end) if part else span_of(name)),
-                    expected="whole numbers and sizes: 1..T",
-                    cure="write a whole number, or the name of a size",
-                )
+                place = term if part else Term(term.node, *span_of(name))
+                self.no_size("the end of a range", place, "whole numbers and sizes: 1..T")
                 return None
             ends.append(size)
         first, last = ends
@@ -277,14 +272,7 @@ class RecurrenceRules(FunctionRules):
         term = self._formula(bound)
         length = None if self.error is not None else self.size_of(term.node)
         if length is None or (isinstance(length, int) and length < 0):
-            self.wrong(
-                ProgramSyntaxError,
-                "the largest number of steps is no size",
-                term.start,
-                term.end,
-                expected="a whole number or a size: at most 50",
-                cure="write a whole number, or the name of a size",
-            )
+            self.no_size("the largest number of steps", term, "a whole number or a size: at most 50")
             return None
         line = next(line for line in lines if line.subscript is not None)
         given = self.starts.get(str(line.name), {0: None})
@@ -405,7 +393,21 @@ class RecurrenceRules(FunctionRules):
     def _refuse(self, token: Token, what: str, expected: str, cure: str) -> None:
         self.wrong_token(ProgramSyntaxError, what, token, expected=expected, cure=cure)
 
+    def unknown(self, token: Token) -> Term:
+        if str(token) not in self.starts:
+            return super().unknown(token)
+        return self.wrong_token(
+            UnknownNameError,
+            f"'{token}' has a first value and no later ones here",
+            token,
+            expected=f"a line above that computes {token}[t], or a part of this one",
+            cure=f"write values that depend on each other in one line: a[t] = ...; {token}[t] = ... for t in 1..T",
+        )
+
     def _no_start(self, line: StepDefinition, loop: StepRange) -> None:
+        if str(line.name) in self.name_spans and self.defined[str(line.name)].shape:
+            self._claim(line.name)
+            return
         before = loop.first if loop.reverse else "0"
         self.wrong_token(
             UnknownNameError,

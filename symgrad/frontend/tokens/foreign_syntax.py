@@ -167,7 +167,36 @@ def sum_over(text: str, start: int) -> str | None:
     if len(parts) > 2 or not all(re.fullmatch(r"\w+", part) for part in parts):
         return None
     first, last = ("0", *parts)[-2:]
-    return f"sum({body}, {index}={first}..{int(last) - 1 if last.isdecimal() else f'{last}-1'})"
+    return f"sum({body}, {index}={first}..{_moved(last, -1)})"
+
+
+def steps_over(text: str, start: int) -> str:
+    """Translate the range of a recurrence whose "for" is at a place; a range that cannot be read becomes 1..T.
+
+    Example:
+        >>> steps_over("h[t] = h[t-1] for t in range(1, T + 1)", 14), steps_over("h[t] = h[t-1] for t=1:T", 14)
+        ('for t in 1..T', 'for t in 1..T')
+        >>> steps_over("h[t] = h[t+1] for t in range(T-1, -1, -1)", 14)
+        'for t in T-1..0'
+    """
+    loop = re.match(r"for\s+(\w+)\s*(?:in\b|=)?\s*([^\n;]*)", text[start : start + SPELLING_CHARACTERS])
+    letter, rest = loop.groups() if loop is not None else ("t", "")
+    rest = rest.replace(" ", "").rstrip(":")
+    ends = re.fullmatch(r"range\((?:([^(),]+),)?([^(),]+?)(,-1)?\)", rest)
+    if ends is not None:
+        first, last = ends[1] or "0", _moved(ends[2], 1 if ends[3] else -1)
+    else:
+        found = re.fullmatch(r"([^.:]+)(?:\.\.+|:|to)([^.:]+)", rest)
+        first, last = found.groups() if found is not None else ("1", "T")
+    return f"for {letter} in {first}..{last}"
+
+
+def _moved(position: str, by: int) -> str:
+    """Return a position, written as a number or a name, one further or one before."""
+    if re.fullmatch(r"-?\d{1,9}", position):
+        return str(int(position) + by)
+    there = "+1" if by < 0 else "-1"
+    return position.removesuffix(there) if position.endswith(there) else f"{position}{by:+d}"
 
 
 def _replaced(body: str, index: str, values: str, form: str) -> str | None:

@@ -13,6 +13,7 @@ from symgrad.frontend.tokens.foreign_syntax import (
     name_here,
     operand_before,
     power_of_call,
+    steps_over,
     sum_over,
 )
 from symgrad.frontend.tokens.lexer_state import LexerState
@@ -86,17 +87,30 @@ _WRONG_OPERATORS = {
     "||": "write or",
 }
 
+_DEFINES_STEPS = re.compile(r"[ \t]*\w+\[[^\n]*\][ \t]*=")
+
 
 def check_name(lexer: LexerState, value: str, start: int, end: int) -> None:
     """Raise the error for a name that is a keyword of Python, or is not in plain letters."""
     if value in FORBIDDEN:
-        total = sum_over(lexer.source.text, start) if value == "for" else None
+        text = lexer.source.text
+        written: str | None = None
+        if value == "for" and lexer.brackets:
+            written = sum_over(text, start)
+        elif value == "for" and _DEFINES_STEPS.match(text, text.rfind("\n", 0, start) + 1, start):
+            raise lexer.error(
+                "this is no range of a recurrence",
+                start,
+                end,
+                expected="both ends, which are included: for t in 1..T",
+                cure=f"write {steps_over(text, start)}",
+            )
         raise lexer.error(
             f"'{value}' is a word of Python, not of formulas",
             start,
             end,
             cls=ForbiddenSyntaxError,
-            cure=f"write {total}" if total else FORBIDDEN[value],
+            cure=f"write {written}" if written else FORBIDDEN[value],
         )
     if value.startswith("__"):
         raise lexer.error(

@@ -188,6 +188,8 @@ def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symg
             inside = re.compile(r"\|([^|\n]+)\|").match(text, start)
             absolute = f"write abs({inside[1] if inside else 'x'}) for an absolute value"
             cure = absolute if value == "|" else "write the condition on its left"
+        elif token.type == "FOR" and before is None:
+            cure = "write the range behind what is computed: h[t] = ... for t in 1..T"
         elif before == "(" and value == ")":
             cure = "write a value between the parentheses"
         elif before is not None and value in (

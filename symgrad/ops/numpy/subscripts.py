@@ -8,11 +8,12 @@ from typing import Any, cast
 from symgrad.ir.bounds import MOST_ENTRIES
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.shapes import Triple, broadcast_shapes
-from symgrad.ir.sizes import Extent, Size, extent_text, size_max, size_product, size_sum
+from symgrad.ir.sizes import Extent, Size, extent_text, nonnegative, size_max, size_product, size_sum
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import WHOLE, move_up, shape_text, slice_axes
 from symgrad.ops.numpy.calls import axis_of, flattened, stack
+from symgrad.ops.numpy.lengths import as_size
 from symgrad.support.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 
 
@@ -41,17 +42,14 @@ def index(x: Node, key: Any) -> Node:
         if isinstance(item, slice):
             triples.append(slice_triple(cast("Any", item), size))
         elif isinstance(item, Node):
+            position = as_size(item)
+            if position is not None:
+                _check_position(position, x, axis)
             triples.append(WHOLE)
             advanced.append((place, axis, item))
         else:
             at: int = item
-            if isinstance(size, int) and not -size <= at < size:
-                raise IndexRangeError(
-                    f"index {extent_text(at)} for axis {axis} of shape {shape_text(x.shape)}",
-                    expected=f"an index from {-size} to {size - 1}"
-                    if size
-                    else "no index: the axis is empty",
-                )
+            _check_position(at, x, axis)
             if isinstance(size, int) and not arrays:
                 at %= size
                 triples.append((at, at + 1, 1))
@@ -66,6 +64,19 @@ def index(x: Node, key: Any) -> Node:
         result = gather(result, *(node for _, _, node in advanced), params=(axes,))
     depth = len(broadcast_shapes([node.shape for _, _, node in advanced]))
     return _arranged(result, items, [place for place, _, _ in advanced], depth)
+
+
+def _check_position(at: Size, x: Node, axis: int) -> None:
+    """Raise IndexRangeError for a position that is outside of an axis, whatever the named sizes are."""
+    size = x.shape[axis]
+    back = size_product([-1, size])
+    if nonnegative(size_sum([at, back])) or nonnegative(size_sum([back, size_product([-1, at]), -1])):
+        raise IndexRangeError(
+            f"index {extent_text(at)} for axis {axis} of shape {shape_text(x.shape)}",
+            expected=f"an index from {extent_text(back)} to {extent_text(size_sum([size, -1]))}"
+            if size != 0
+            else "no index: the axis is empty",
+        )
 
 
 def _arranged(result: Node, items: Sequence[Any], places: Sequence[int], depth: int) -> Node:

@@ -13,7 +13,91 @@ _UNCOUNTED = "write the position in brackets after the name"
 _TWICE = ("one line has both 'for' and 'until'", "leave one of them out")
 
 # text, class, line, column, what, cure
+RANGES = [
+    (
+        "T : size\nh[0]=1\nh[t]=2*h[t-1] for t in range(1, T+1)",
+        "ProgramSyntaxError",
+        3,
+        15,
+        "this is no range of a recurrence",
+        "write for t in 1..T",
+    ),
+    (
+        "h[0]=1\nh[t]=2*h[t-1] for k=2:9",
+        "ProgramSyntaxError",
+        2,
+        15,
+        "this is no range of a recurrence",
+        "write for k in 2..9",
+    ),
+    (
+        "h[0]=1\nh[t]=2*h[t-1] for t in range(9)",
+        "ProgramSyntaxError",
+        2,
+        15,
+        "this is no range of a recurrence",
+        "write for t in 0..8",
+    ),
+]
+
 CASES = [
+    *RANGES,
+    (
+        "h[0]=1\nh[t]=2*h[t-1]\ny=h[5]",
+        "UnknownNameError",
+        2,
+        3,
+        "unknown name 't'",
+        "write the positions behind the formula: for t in 1..T",
+    ),
+    (
+        "h[0]=1\nfor t in 1..5: h[t]=2*h[t-1]",
+        "ProgramSyntaxError",
+        2,
+        1,
+        "'for' stands where a value is expected",
+        "write the range behind what is computed: h[t] = ... for t in 1..T",
+    ),
+    (
+        "T : int\nh[0]=1\nh[t]=2*h[t-1] for t in 1..T",
+        "ProgramSyntaxError",
+        3,
+        27,
+        "the end of a range is no size",
+        "declare it as a size: T : size",
+    ),
+    (
+        "h[0]=1\nh[t]=2*h[t-1] for t in 1..5\nh[t]=3*h[t-1] for t in 1..5",
+        "RedefinitionError",
+        3,
+        1,
+        "'h' is already assigned in line 2, column 1",
+        "choose another name, such as h2",
+    ),
+    (
+        "h[0]=1\ng[0]=1\nh[t]=2*g[t-1] for t in 1..5\ng[t]=3*h[t-1] for t in 1..5",
+        "UnknownNameError",
+        3,
+        8,
+        "'g' has a first value and no later ones here",
+        "write values that depend on each other in one line: a[t] = ...; g[t] = ... for t in 1..T",
+    ),
+    (
+        "T : size\nh[0]=1\nh[t]=2*h[t-1] for t in 1..T\nh[T+1]",
+        "IndexRangeError",
+        4,
+        1,
+        "index T + 1 for axis 0 of shape (T + 1,)",
+        "check the arguments and the declared shapes",
+    ),
+    (
+        "x : real[n]\nx[-n-1]",
+        "IndexRangeError",
+        2,
+        1,
+        "index -n - 1 for axis 0 of shape (n,)",
+        "check the arguments and the declared shapes",
+    ),
     (
         "h[0] = 1\ng[t] = 2*h[t-1]; h[t] = g[t] for t in 1..5\ng[0]",
         "DomainError",
@@ -245,7 +329,14 @@ CASES = [
     (HALVED + ", at most 50", "ProgramSyntaxError", 2, 17, *_NO_BOUND),
     (HALVED + "z[k] < 0.1, at most 2.5", "ProgramSyntaxError", 2, 43, *_NO_SIZE),
     (HALVED + "z[k] < 0.1, at most -3", "ProgramSyntaxError", 2, 43, *_NO_SIZE),
-    ("x : real\n" + HALVED + "z[k] < 0.1, at most x", "ProgramSyntaxError", 3, 43, *_NO_SIZE),
+    (
+        "x : real\n" + HALVED + "z[k] < 0.1, at most x",
+        "ProgramSyntaxError",
+        3,
+        43,
+        _NO_SIZE[0],
+        "declare it as a size: x : size",
+    ),
     (
         HALVED + "z[k], at most 50",
         "DomainError",
