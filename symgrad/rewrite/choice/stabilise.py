@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import topological, with_args
+from symgrad.ir.traverse import all_pointwise, topological, with_args
 from symgrad.rewrite.choice.alternatives import Alternatives
 from symgrad.rewrite.choice.float_faults import FINE
 from symgrad.rewrite.choice.samples import Sample, searchable
@@ -59,12 +59,28 @@ def stabilise(
         more = list(make())
         if searchable(more) is None:
             chosen = [b if search.replaces(a, b) else a for a, b in zip(chosen, more, strict=True)]
+    if others and not all_pointwise(topological(chosen)):
+        chosen = _with_best_parts(chosen, known, others)
     alive = set(topological(chosen))
     trace.steps = [s for s in search.steps if s.after in alive or search.done.get(s.after) in alive]
     trace.rounds = 1
     if search.tried >= _TRIED:
         trace.stopped = "budget"
     return chosen, trace
+
+
+def _with_best_parts(
+    chosen: list[Node], known: Conditions, others: Sequence[Callable[[], Sequence[Node]]]
+) -> list[Node]:
+    """Return array programs, or the form of them whose elementwise parts lose fewer digits."""
+    for make in others:
+        if not Sample(chosen, known).faults_of_parts(chosen):
+            break
+        more = list(make())
+        if searchable(more) is None:
+            sample = Sample([*chosen, *more], known)
+            chosen = min(chosen, more, key=sample.faults_of_parts)
+    return chosen
 
 
 class _FormSearch:
