@@ -7,7 +7,8 @@ drawn: exp(w*h[t-1] + x[t-1]) is exp of one number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
 
 from symgrad.autodiff.recurrences import StepArrays, with_steps
 from symgrad.autodiff.rows.formulas import row_symbol
@@ -22,9 +23,6 @@ _RATIONAL = (add, neg, mul, div)
 
 _EQUATIONS = 400
 """The most equations of a step of which other forms are made."""
-
-_ARGUMENTS = tuple(sign * x for x in (20.0, 40.0, 200.0, 380.0, 500.0, 800.0, 2000.0) for sign in (1, -1))
-"""Arguments of functions between which exponentials, their squares and sums with 1 round or overflow."""
 
 
 def with_stable_steps(derived: Sequence[Node], primal: Collection[Node]) -> list[Node]:
@@ -138,10 +136,10 @@ def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
     if not candidates:
         return direct
     leaves = [n for form in (exact, *candidates) for n in form]
-    sample = Sample(leaves, Conditions(), dict.fromkeys(_read_by_functions(exact), _ARGUMENTS))
+    sample = Sample(leaves, Conditions())
     faults, price = sample.faults(exact), cost(topological(direct))
     for found in candidates:
-        values = substitute(found, {s: n for n, s in arguments.items()})
+        values = substitute(found, {s: n for n, s in arguments.items() if not s.args})
         inside = substitute(substitute(values, formulas), arguments)
         others, more = sample.faults(inside), cost(topological(values))
         if sample.has_values_of(inside, exact) and (others, more) < (faults, price):
@@ -150,7 +148,10 @@ def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
 
 
 def _arguments(formulas: Sequence[Node]) -> dict[Node, Node] | None:
-    """Return a symbol for each rational formula that a function reads; None if there are no functions."""
+    """Return a symbol, or a multiple, for each rational formula that a function reads; None without functions."""
+    from symgrad.autodiff.products import factors_of, scaled  # late imports, as in `_stable_form`
+    from symgrad.rewrite.pipeline import canonical
+
     functions: set[Node] = set()
     order = topological(formulas)
     for node in order:
@@ -158,9 +159,15 @@ def _arguments(formulas: Sequence[Node]) -> dict[Node, Node] | None:
         if node.args and (any(a in functions for a in node.args) or not (node.op in _RATIONAL or power)):
             functions.add(node)
     found: dict[Node, Node] = {}
+    multiples: dict[Hashable, tuple[Node, Fraction]] = {}
     for inner in _read_by_functions(formulas):
-        if inner.args and inner not in functions and inner.dtype == "real":
-            found.setdefault(inner, _symbol("argument", inner))
+        if not inner.args or inner in functions or inner.dtype != "real":
+            continue
+        # One symbol stands for w*h, -w*h and 2*w*h.
+        product = factors_of(canonical([inner]).nodes[0])
+        key = frozenset(product.powers.items()), product.exponent
+        known, coefficient = multiples.setdefault(key, (_symbol("argument", inner), product.coefficient))
+        found.setdefault(inner, scaled(product.coefficient / coefficient, known))
     return found if functions else None
 
 

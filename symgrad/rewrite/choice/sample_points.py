@@ -10,9 +10,13 @@ import math
 import random
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from symgrad.ir.graph import Node
+import numpy as np
+
+from symgrad.ir.graph import Node, Op
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.choice.float_values import COMPUTED, float_of
 from symgrad.rewrite.facts.intervals import Facts
 
 # Numbers of points, with the largest exponent (of two) of their values.
@@ -23,28 +27,33 @@ _LARGEST = 1000  # largest exponent of values at the scale of a formula
 _NEAR = 8  # number of points near numbers of the formula, and number of points with nearly equal values
 
 
+_ARGUMENTS = tuple(sign * x for x in (20.0, 40.0, 200.0, 380.0, 500.0, 800.0, 2000.0) for sign in (1, -1))
+"""Arguments of functions between which exponentials, their squares and sums with 1 round or overflow."""
+
+_NEARBY = 0.01  # how far from these an argument may be, for example if it is no linear function of an input
+_ARGUED = 4  # number of arguments that are large at points of their own
+
+
 _Point: TypeAlias = "tuple[float, ...]"
 
 
-def points_of(
-    leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]
-) -> tuple[list[_Point], list[int]]:
-    """Return the points (a value for each leaf), and for each point the range of its exponents."""
-    drawn, widths, beside = _drawn(tuple([(f, leaf.dtype) for f, leaf in zip(facts, leaves, strict=True)]))
+def points_of(leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]) -> list[_Point]:
+    """Return the points: a value for each leaf."""
+    drawn, beside = _drawn(tuple([(f, leaf.dtype) for f, leaf in zip(facts, leaves, strict=True)]))
     points = list(drawn)
     for k, (place, sign, step) in enumerate(beside if leaves else ()):
         i = k % len(leaves)
         value = _inside(sign * near[k % len(near)] * step, facts[i], leaves[i].dtype)
         row = points[place]
         points[place] = (*row[:i], value, *row[i + 1 :])
-    return points, list(widths)
+    return points
 
 
 @lru_cache(maxsize=16)
 def _drawn(
     inputs: tuple[tuple[Facts, str], ...],
-) -> tuple[Sequence[_Point], Sequence[int], Sequence[tuple[int, int, float]]]:
-    """Return the points that depend only on facts and dtypes of inputs, their widths, and places for numbers.
+) -> tuple[Sequence[_Point], Sequence[tuple[int, int, float]]]:
+    """Return the points that depend only on facts and dtypes of inputs, and places for numbers.
 
     A place for a number of the formula is a point, a sign and a factor for the number. All graphs with such inputs
     share these points, because drawing them takes as long as the analysis of a small graph.
@@ -52,7 +61,6 @@ def _drawn(
     draw = random.Random(20)  # a fixed sequence
     facts = [f for f, _ in inputs]
     points: list[_Point] = []
-    widths: list[int] = []
     beside: list[tuple[int, int, float]] = []
 
     limited = [
@@ -61,32 +69,29 @@ def _drawn(
         if f.integer or dtype != "real" or f.low > -math.inf or f.high < math.inf
     ]
 
-    def keep(values: list[float], width: int) -> None:
+    def keep(values: list[float]) -> None:
         for i, f, dtype in limited:
             values[i] = _inside(values[i], f, dtype)
         points.append(tuple(values))
-        widths.append(width)
 
     for count, width in _WIDTHS:
         columns = [_column(f, count, width, draw) for f in facts]
         for row in zip(*columns, strict=True):
-            keep(list(row), width)
+            keep(list(row))
     for scale in _SCALES:
-        keep(
-            [_spread(f, 9, draw, scale=scale) if _unbounded(f) else _spread(f, 99, draw) for f in facts], 1000
-        )
+        keep([_spread(f, 9, draw, scale=scale) if _unbounded(f) else _spread(f, 99, draw) for f in facts])
     for number in (0.0, 1.0):
-        keep([number for _ in facts], 26)
+        keep([number for _ in facts])
         for k in range(min(len(facts), _ALONE)):
-            keep([number if i == k else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+            keep([number if i == k else _spread(f, 3, draw) for i, f in enumerate(facts)])
     for k in range(_NEAR):
         step = 1 + draw.choice((-1, 1)) * draw.random() * 2.0 ** -(4 * k)
         beside.append((len(points), draw.choice((-1, 1, 1)), step))
-        keep([1.0 if i == k % len(facts) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+        keep([1.0 if i == k % len(facts) else _spread(f, 3, draw) for i, f in enumerate(facts)])
         if len(facts) > 1:
             base = _spread(facts[0], 10, draw)
-            keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in facts], 26)
-    return points, widths, beside
+            keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in facts])
+    return points, beside
 
 
 def points_at(
@@ -114,6 +119,58 @@ def points_at(
         )
 
     return [tuple(map(value, point, moved, leaves, facts)) for point in points]
+
+
+def points_of_arguments(
+    order: Sequence[Node], leaves: Sequence[Node], facts: Sequence[Facts], start: _Point
+) -> list[_Point]:
+    """Return points at which arguments of functions such as exp are large, and the inputs are not.
+
+    Drawn points have large products and sums of several inputs only by chance.
+
+    Args:
+        order: the nodes of a graph, arguments first.
+        leaves: the leaves of the graph.
+        facts: the facts about the leaves.
+        start: a point of ordinary size; one input moves from it at a time.
+    """
+    read = dict.fromkeys(a for n in order if len(n.args) == 1 and _leaves_range(n.op) for a in n.args)
+    found: list[_Point] = []
+    for argument in [a for a in read if a.dtype == "real"][:_ARGUED]:
+        inside = topological([argument], until=leaves)
+        for k, leaf in enumerate(leaves):
+            if leaf.dtype != "real" or leaf not in inside:
+                continue
+
+            def at(values: Any, k: int = k, inside: Sequence[Node] = inside) -> Any:
+                known: dict[Node, Any] = {x: values if i == k else start[i] for i, x in enumerate(leaves)}
+                for n in inside:
+                    if n not in known:
+                        known[n] = float_of(n, [known[a] for a in n.args])
+                return np.broadcast_to(known[inside[-1]], np.shape(values))
+
+            with np.errstate(all="ignore"):
+                here, there = at(np.array((start[k], 2 * start[k] + 1)))
+                values = start[k] + (np.array(_ARGUMENTS) - here) / (there - here) * (start[k] + 1)
+                met = np.abs(at(values) - _ARGUMENTS) < _NEARBY * np.abs(_ARGUMENTS)
+            rows = [
+                (*start[:k], value, *start[k + 1 :])
+                for value in values[met].tolist()
+                if _inside(value, facts[k], "real") == value
+            ]
+            found += rows
+            if rows:
+                break
+    return found
+
+
+@lru_cache(maxsize=128)
+def _leaves_range(op: Op) -> bool:
+    """Tell whether values of a function of one argument overflow or vanish where the argument is 800 or -800."""
+    if op.name not in COMPUTED or op.parameters:
+        return False
+    with np.errstate(all="ignore"):
+        return any(abs(float(op.evaluate(np.float64(x)))) in (0.0, math.inf) for x in (800, -800))
 
 
 def _unbounded(f: Facts) -> bool:

@@ -6,7 +6,7 @@ All compared forms are exactly equal, so any choice between them is correct. The
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from symgrad.rewrite.choice.certain_values import (
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS, FloatFaults
 from symgrad.rewrite.choice.float_values import COMPUTED, float_of
 from symgrad.rewrite.choice.natural_scale import natural_scale
-from symgrad.rewrite.choice.sample_points import points_at, points_of
+from symgrad.rewrite.choice.sample_points import points_at, points_of, points_of_arguments
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.traversal import walk
 
@@ -69,30 +69,19 @@ class Sample:
     Args:
         outputs: the graph.
         known: facts, which include the intervals of its leaves.
-        further: further values of leaves, at one point each.
     """
 
-    def __init__(
-        self,
-        outputs: Sequence[Node],
-        known: Conditions,
-        further: Mapping[Node, Sequence[float]] | None = None,
-    ) -> None:
+    def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
         self.leaves = _leaves(outputs)
         order = topological(outputs)
         numbers = {abs(nearest_float(n.value)) for n in order if n.op is NUMBER and n.dtype != "bool"}
         near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
         facts = [known.facts(n) for n in self.leaves]
-        self._points, self._widths = points_of(self.leaves, facts, near)
+        self._points = points_of(self.leaves, facts, near)
         scale = natural_scale(order, self.leaves)
         if scale is not None:
             self._points = points_at(scale, self._points, self.leaves, facts)
-        for leaf, values in (further or {}).items():
-            if leaf not in self.leaves:
-                continue
-            k, row = self.leaves.index(leaf), self._points[0]
-            self._points += [(*row[:k], value, *row[k + 1 :]) for value in values]
-            self._widths += [1] * len(values)
+        self._points += points_of_arguments(order, self.leaves, facts, self._points[0])
         self._columns = {leaf: [p[k] for p in self._points] for k, leaf in enumerate(self.leaves)}
         self._floats: dict[Node, Any] = {
             leaf: np.array(column, dtype=np.bool_ if leaf.dtype == "bool" else np.float64)
