@@ -104,9 +104,9 @@ OUTSIDE = [
     ("take(arange(7), -8)*v[0]", "the index -8 is out of range for an axis of length 7"),
     ("take(X, 15)", "the index 15 is out of range for an axis of length 15"),
     # numbers of sizes
-    ("v[n]", "a computed index is 3"),
+    ("v[m]", "a computed index is 5"),
     ("v[m - 1]", "a computed index is 4"),
-    ("v[-n - 1]", "a computed index is -4"),
+    ("v[-m]", "a computed index is -5"),
     ("X[:, n*2]", "a computed index is 6"),
     # scatters
     ("scatter_add(v, arange(n) + 1, axes=0, shape=(n,))", "a computed index is 3 at"),
