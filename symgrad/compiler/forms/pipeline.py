@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 
 from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine, without_divisors
+from symgrad.compiler.forms.elementwise_parts import with_digits_in_parts
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.redifferentiation import rederivable, rederived
 from symgrad.compiler.forms.residuals import residuals, shareable
@@ -179,6 +180,8 @@ def derivative_forms(
             n if o.simplify is None else without_divisors(n, o.simplify)
             for o, n in zip(outputs, found, strict=True)
         ]
+    if any(n.shape for n in order):
+        found = with_digits_in_parts(found)
     from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none
 
     return keep_digits(outputs, found, dtype)

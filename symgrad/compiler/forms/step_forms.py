@@ -13,9 +13,10 @@ from fractions import Fraction
 from symgrad.autodiff.recurrences import StepArrays, with_steps
 from symgrad.autodiff.rows.formulas import row_symbol
 from symgrad.compiler.forms.choice import cost
+from symgrad.compiler.forms.elementwise_parts import with_parts
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.recurrences import recurrence_of, sliced_rows
-from symgrad.ir.traverse import digest, fold, readers, substitute, topological, with_args
+from symgrad.ir.traverse import digest, readers, substitute, topological
 from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
@@ -100,18 +101,7 @@ def _best_parts(results: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
     order = topological(results)
     # Points are drawn for numbers, so each elementwise part is a formula of numbers.
     arrays = {n: _symbol("array", n) for n in order if n.args and not n.op.pointwise}
-    read = [a for n in arrays for a in n.args]
-    parts = list(dict.fromkeys(n for n in (*results, *read) if n.args and n.op.pointwise))
-    direct = substitute(parts, arrays)
-    found = dict(zip(parts, _stable_form(direct, formulas), strict=True))
-
-    def rebuilt(node: Node, args: list[Node]) -> Node:
-        values.update({arrays[a]: new for a, new in zip(node.args, args, strict=True) if a in arrays})
-        return substitute([found[node]], values)[0] if node in found else with_args(node, args)
-
-    values: dict[Node, Node] = {}
-    done = fold(results, rebuilt)
-    return [done[n] for n in results]
+    return with_parts(results, arrays, lambda parts: _stable_form(parts, formulas))
 
 
 def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
