@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import digest, fold, substitute, topological, with_args
 from symgrad.ir.types import DOMAINS, Declaration, Domain
+from symgrad.ops.array.contraction import einsum
+from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.intervals import Facts
 
@@ -49,6 +53,14 @@ def with_digits_in_parts(nodes: Sequence[Node]) -> list[Node]:
         >>> "where" in expression_text(found)
         True
     """
+    joined = _with_joined_sums(nodes)
+    better = _with_better_parts(joined)
+    # Sums stay apart unless their terms lose digits together.
+    apart = [n if new is whole else new for n, new, whole in zip(nodes, better, joined, strict=True)]
+    return better if apart == better else _with_better_parts(apart)
+
+
+def _with_better_parts(nodes: Sequence[Node]) -> list[Node]:
     from symgrad.compiler.forms.one_variable import (
         keep_digits_of_values,  # for start-up time, as in `pipeline`
     )
@@ -60,6 +72,34 @@ def with_digits_in_parts(nodes: Sequence[Node]) -> list[Node]:
         if n.op is SYMBOL or (n.args and not n.op.pointwise)
     }
     return with_parts(nodes, stand_ins, keep_digits_of_values)
+
+
+def _with_joined_sums(nodes: Sequence[Node]) -> list[Node]:
+    """Return array formulas in which sums over the same axes are one: ``sum(a) + sum(b)/c`` is ``sum(a + b/c)``."""
+
+    def rebuilt(node: Node, args: list[Node]) -> Node:
+        terms = [_under_the_sum(a) for a in args] if node.op is add else []
+        found = [t for t in terms if t is not None]
+        if not found or len(found) < len(terms) or len({axes for axes, _ in found}) > 1:
+            return with_args(node, args)
+        return einsum(add(*(inner for _, inner in found)), params=found[0][0][0])
+
+    done = fold(nodes, rebuilt)
+    return [done[n] for n in nodes]
+
+
+def _under_the_sum(node: Node) -> tuple[tuple[tuple[Any, ...], Shape], Node] | None:
+    """Return the axes of a sum, or of a multiple of one, and its terms; None for other formulas."""
+    if node.op is einsum and len(node.args) == 1:
+        return (node.params, node.args[0].shape), node.args[0]
+    if node.op not in (neg, mul, div) or any(a.shape for a in node.args):
+        return None
+    for k, arg in enumerate(node.args[:1] if node.op is div else node.args):
+        found = _under_the_sum(arg)
+        if found is not None:
+            axes, inner = found
+            return axes, with_args(node, [inner if i == k else a for i, a in enumerate(node.args)])
+    return None
 
 
 def _number(node: Node, facts: Facts) -> Node:
