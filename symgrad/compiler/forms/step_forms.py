@@ -89,11 +89,20 @@ def _best_forms(
     if len(varying) > _EQUATIONS:
         return results
     # What is the same in all steps is computed outside of them, and stays as it is.
-    reads = (a for n in varying for a in n.args)
-    same = {a: _symbol("constant", a) for a in (*results, *reads) if a.args and a not in varying}
+    reads = (_without_number(a) for n in (*results, *varying) for a in (n, *n.args))
+    same = {a: _symbol("constant", a) for a in reads if a.args and a not in varying}
     opened = dict(zip(formulas, substitute(list(formulas.values()), same), strict=True))
     found = _best_parts(substitute(results, same), opened)
     return substitute(found, {s: n for n, s in same.items()})
+
+
+def _without_number(node: Node) -> Node:
+    """Return what a multiple such as -w or 2*w is a multiple of; anything else as it is."""
+    if node.op is neg:
+        return _without_number(node.args[0])
+    if node.op is mul and any(a.is_number() for a in node.args):
+        return _without_number(next((a for a in node.args if not a.is_number()), node.args[0]))
+    return node
 
 
 def _best_parts(results: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
@@ -106,6 +115,7 @@ def _best_parts(results: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
 
 def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
     """Return elementwise formulas, or a stable form that loses fewer digits, or no more and costs less."""
+    from symgrad.compiler.forms.one_variable import keep_digits_of_values
     from symgrad.rewrite.choice.samples import Sample, measurable  # late imports: most programs need neither
     from symgrad.rewrite.facts.inference import Conditions
     from symgrad.rewrite.pipeline import canonical, stable
@@ -117,18 +127,15 @@ def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
     best, exact = direct, substitute(computed, arguments)
     if not measurable(exact):
         return direct
-    candidates = list[Sequence[Node]]()
-    for form in (substitute(direct, arguments), exact):
-        short = canonical(form, drop_stops=True).nodes
-        found = stable(short).nodes
-        if found != short:
-            candidates.append(found)
-    if not candidates:
-        return direct
-    leaves = [n for form in (exact, *candidates) for n in form]
-    sample = Sample(leaves, Conditions())
+    sample = Sample(exact, Conditions())
     faults, price = sample.faults(exact), cost(topological(direct))
-    for found in candidates:
+    for k, form in enumerate((substitute(direct, arguments), exact, exact)):
+        if k == 2 and not faults:
+            break  # the choice by regimes takes longer
+        short = canonical(form, drop_stops=True).nodes
+        found = keep_digits_of_values(short) if k == 2 else stable(short).nodes
+        if found == short:
+            continue
         values = substitute(found, {s: n for n, s in arguments.items() if not s.args})
         inside = substitute(substitute(values, formulas), arguments)
         others, more = sample.faults(inside), cost(topological(values))

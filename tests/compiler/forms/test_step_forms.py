@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
 import numpy as np
 import pytest
 
@@ -87,3 +91,28 @@ def test_steps_that_read_conditions_and_positions(step: str) -> None:
     by_differences = (p["y"](w=0.5 + shift, x=x) - p["y"](w=0.5 - shift, x=x)) / (2 * shift)
     assert slope(w=0.5, x=x) == pytest.approx(by_differences, rel=1e-6)
     assert sg.compile(slope)(w=0.5, x=x) == pytest.approx(by_differences, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("step", "function"),
+    [
+        ("{}/(1 + exp(-w*{}))", lambda w, x: x / (1 + mpmath.exp(-w * x))),
+        ("1/(exp(w*{}) + exp(-w*{}))", lambda w, x: 1 / (mpmath.exp(w * x) + mpmath.exp(-w * x))),
+        ("log(exp(w*{}) + exp(2*{}))", lambda w, x: mpmath.log(mpmath.exp(w * x) + mpmath.exp(2 * x))),
+        ("w*{} - 1/(1 + exp(w*{}))", lambda w, x: w * x - 1 / (1 + mpmath.exp(w * x))),
+    ],
+)
+@pytest.mark.parametrize("z", [1e-9, 0.3, 30.0, -300.0])
+def test_steps_keep_the_digits_of_derivatives(step: str, function: Callable[..., Any], z: float) -> None:
+    p = sg.parse(f"w, z : real\nh[0] = z\nh[t] = {step.replace('{}', 'h[t-1]')} for t in 1..3\ny = h[3]")
+
+    def exact(w: Any, z: Any) -> Any:
+        return function(w, function(w, function(w, z)))
+
+    for place, by in enumerate(("w", "z")):
+        with mpmath.workdps(400):
+            order = (1, 0) if place == 0 else (0, 1)
+            expected = float(mpmath.diff(exact, (mpmath.mpf(0.9), mpmath.mpf(z)), order))
+        slope = sg.grad(p["y"], by)
+        assert float(slope(w=0.9, z=z)) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+        assert float(sg.compile(slope)(w=0.9, z=z)) == pytest.approx(expected, rel=1e-12, abs=1e-300)
