@@ -156,8 +156,10 @@ def _check_size(shape: tuple[int, ...]) -> None:
 
 
 def _own(result: Any) -> Any:
-    """Return a result that can be written to, which a broadcast view cannot, since it repeats a number in memory."""
-    if getattr(result, "ndim", 0) == 0 or result.flags.writeable:
+    """Return a NumPy scalar, or an array that can be written to, which a broadcast view cannot."""
+    if getattr(result, "ndim", 0) == 0:
+        return result[()] if isinstance(result, np.ndarray) else result
+    if result.flags.writeable:
         return result
     _check_size(result.shape)
     try:

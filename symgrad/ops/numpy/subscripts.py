@@ -69,11 +69,15 @@ def index(x: Node, key: Any) -> Node:
 def _check_position(at: Size, x: Node, axis: int) -> None:
     """Raise IndexRangeError for a position that is outside of an axis, whatever the named sizes are."""
     size = x.shape[axis]
-    back = size_product([-1, size])
-    if nonnegative(size_sum([at, back])) or nonnegative(size_sum([back, size_product([-1, at]), -1])):
+    if isinstance(at, int) and isinstance(size, int):
+        outside = not -size <= at < size  # also for numbers that are too long for a size
+    else:
+        before = size_product([-1, size_sum([at, size, 1])])
+        outside = nonnegative(size_sum([at, size_product([-1, size])])) or nonnegative(before)
+    if outside:
         raise IndexRangeError(
             f"index {extent_text(at)} for axis {axis} of shape {shape_text(x.shape)}",
-            expected=f"an index from {extent_text(back)} to {extent_text(size_sum([size, -1]))}"
+            expected=f"an index from {extent_text(size_product([-1, size]))} to {extent_text(size_sum([size, -1]))}"
             if size != 0
             else "no index: the axis is empty",
         )
