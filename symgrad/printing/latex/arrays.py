@@ -15,6 +15,7 @@ from symgrad.ir.notation.literals import ATOM, MUL, POW
 from symgrad.ir.sizes import size_sum
 from symgrad.printing.latex.glyphs import Texts
 from symgrad.printing.latex.pieces import (
+    ACCENTED,
     HADAMARD,
     MATRIX,
     OPEN,
@@ -28,9 +29,7 @@ from symgrad.printing.limits import NESTED_CONTRACTIONS
 
 _IDENTITY = r"\operatorname{Id}"
 _INDEXED = re.compile(r"\\right\]_\{([^}]*)\}|\\sum_\{([^}]*)\}")
-_SIMPLE = re.compile(
-    r"\\?[a-zA-Z]+|\\mathrm\{\w+\}|\\(?:bar|dot)\{\\?[a-zA-Z]+\}"
-)  # names that can take an index
+_SIMPLE = re.compile(rf"\\?[a-zA-Z]+|\\mathrm\{{\w+\}}|{ACCENTED}")  # names that can take an index
 
 
 # ------------------------------------------------------------------------------------------------- products, quotients

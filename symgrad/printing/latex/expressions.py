@@ -118,7 +118,7 @@ def latex_lines(
         fresh: new names for parts.
         whole: whether no part is written on a line of its own.
     """
-    kept = {*(names or {}), *arrays}
+    kept = {*(names or {}), *arrays, *(spelled or {})}
     _, lags = with_lags([node], kept)
     if lags:
         (node, *keys), lags = with_lags([node, *(names or {}), *(spelled or {})], kept)
@@ -135,6 +135,7 @@ def latex_lines(
     loops = RecurrenceNames({*read, *sizes, *beside}, steps=steps)
     own = _named_recurrences(order, named, loops, arrays, lags)
     called = [name for names in own.values() for name in names]
+    called += [name for n in own if n.params[-1] in steps for name in steps[n.params[-1]].parts]
     glyphs = Glyphs([*read, *sizes, *called], beside, called)
     written = Texts(glyphs)
     numbers = (n for n in order if n in texts and is_spelling(n, texts[n]))
@@ -187,6 +188,7 @@ def latex_lines(
                 lambda x: written[x][0],
                 partial(step, whole=True) if named_in_step else step,
                 letter,
+                loops.taken,
                 loops if named_in_step else None,
             )
             lines += rows_of_steps
