@@ -213,8 +213,8 @@ def write_reshape(node: Node, names: Named) -> Written:
     x, shape = node.args[0], node.shape
     if x not in names:
         written = _keeping(node)
-        if written is None and x.op.name == "slice":
-            written = _entry(node)
+        if written is None and x.op.name in ("slice", "gather"):
+            written = _entry(node, names)
         if written is not None:
             return written
     # Subscripts and squeeze merge two reshapes, so if x is a reshape, they would give another node.
@@ -229,19 +229,27 @@ def write_reshape(node: Node, names: Named) -> Written:
     return _call("reshape", x, tuple_text(shape))
 
 
-def _entry(node: Node) -> Written | None:
+def _entry(node: Node, names: Named) -> Written | None:
     """Write x[i, 1:, j] for a reshape that drops axes along which a slice has one entry; return None for any other."""
-    sliced = node.args[0]
-    x, triples = sliced.args[0], sliced.params[0]
-    if not _is_normal(sliced):
+    inner = node.args[0]
+    at: dict[int, Node] = {}
+    if inner.op.name == "gather":  # of a slice, at numbers
+        inner, *places = inner.args
+        at = dict(zip(node.args[0].params[0], places, strict=True))
+        if any(p.shape or not _stays(p, inner.shape[a], arrays=False) for a, p in at.items()):
+            return None
+    if inner.op.name != "slice" or inner in names or not _is_normal(inner):
         return None
-    items: list[str] = []
+    x, triples = inner.args[0], inner.params[0]
+    items: list[str | Node] = []
     shape: list[Size] = []
-    for triple, size, length in zip(triples, x.shape, sliced.shape, strict=True):
-        at = _only(triple, size)
-        if at is None:
+    for axis, (triple, size, length) in enumerate(zip(triples, x.shape, inner.shape, strict=True)):
+        if axis in at and triple != _WHOLE:
+            return None
+        one = at.get(axis, _only(triple, size))
+        if one is None:
             shape.append(length)
-        items.append(_slice_text(triple) if at is None else str(at))
+        items.append(_slice_text(triple) if one is None else str(one) if isinstance(one, int) else one)
     dropped = len(shape) < len(items) and tuple(shape) == node.shape
     return _subscript(x, _short(items)) if dropped else None
 
@@ -261,7 +269,7 @@ def _only(triple: Triple, size: Size) -> int | None:
     return first if last == first + 1 <= size else None
 
 
-def _short(items: list[str]) -> list[str]:
+def _short(items: list[str | Node]) -> list[str | Node]:
     while len(items) > 1 and items[-1] == ":":
         items.pop()
     return items
@@ -286,7 +294,8 @@ def write_slice(node: Node, _names: Named) -> Written:
     x, triples = node.args[0], node.params[0]
     if not _is_normal(node):
         return _call("slice", x, _literal(triples))
-    return _subscript(x, _short([_slice_text(t) for t in triples]))
+    items: list[str | Node] = [_slice_text(t) for t in triples]
+    return _subscript(x, _short(items))
 
 
 def write_unslice(node: Node, _names: Named) -> Written:
@@ -369,7 +378,9 @@ def write_gather(node: Node, names: Named) -> Written:
     # If index arrays are not adjacent, their axes come first, in NumPy and therefore in the reader.
     placed = axes == together or not arrays or axes[0] == 0
     # The reader turns a number into a slice, unless the length is a name or there are also index arrays.
-    if not placed or any(not _stays(i, x.shape[a], bool(arrays)) for i, a in zip(indices, axes, strict=True)):
+    if not placed or any(
+        not _stays(i, x.shape[a], arrays=bool(arrays)) for i, a in zip(indices, axes, strict=True)
+    ):
         return _call("gather", *node.args, f"axes={tuple_text(axes)}")
     items: list[Node | str] = [":"] * (axes[-1] + 1)
     for index, axis in zip(indices, axes, strict=True):
@@ -377,7 +388,7 @@ def write_gather(node: Node, names: Named) -> Written:
     return _subscript(x, items)
 
 
-def _stays(index: Node, size: Size, arrays: bool) -> bool:
+def _stays(index: Node, size: Size, *, arrays: bool) -> bool:
     if not index.is_number() or not isinstance(size, int):
         return True
     return arrays and bool(-size <= index.value < size)

@@ -390,6 +390,6 @@ ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "scatter_add": _transpose_of(r"scatter\_add"),
     "slice": _slice,
     "solve": _solve,
-    "unslice": _transpose_of("unslice"),
+    "unslice": _transpose_of("pad"),
 }
 """Ops that construct arrays, and solve, whose text depends on their arguments; others have templates."""

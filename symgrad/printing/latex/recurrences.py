@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from symgrad.autodiff.rows.formulas import array_of_row, reads_row
 from symgrad.ir.body import carry_values
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.contractions import subscript
 from symgrad.ir.notation.literals import ADD, ATOM, MUL
 from symgrad.ir.notation.recurrence_definitions import named_parts, names_inside
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
@@ -14,6 +15,7 @@ from symgrad.ir.notation.recurrences import (
     CarryName,
     formulas_with_parts,
     is_recurrence,
+    rows_read,
     step_places,
     summed,
     summed_terms,
@@ -22,6 +24,13 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological
 from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, entry_text, with_accent, within
+
+
+def arrays_with_entries(nodes: Iterable[Node]) -> list[str]:
+    """Return the names of arrays whose rows the steps of recurrences among nodes read: x_{t-1}."""
+    loops = [n for n in nodes if is_recurrence(n)]
+    return [x.name for loop in loops for x in rows_read(loop) if x.op is SYMBOL]
+
 
 _Step = Callable[[Node, Mapping[Node, Written]], tuple[list[str], str]]
 """A function that returns a formula of a step as LaTeX, given the texts of values and rows, with rows of its parts."""
@@ -91,8 +100,8 @@ class _Inside:
             names, letter = names_inside(node, self._taken)
             self._taken.update(names)
             glyphs = self._glyphs(self._taken)
-            ends = [n for n in order if node in n.args]
-            if summed(node) is not None and all(reads_row(n, node, node.params[0]) for n in ends):
+            ends = ends_of_sum(node, order)
+            if ends:
                 total = sum_over_steps(node, glyphs, text, inner, letter)
                 self._texts.update(dict.fromkeys(ends, (total, MUL)))
                 continue
@@ -106,8 +115,27 @@ class _Inside:
         for array, end in self._ends.items():
             last = entry_text(self._texts[array][0], self._glyphs(self._taken).size(end)), ATOM
             self._texts |= {n: last for n in order if array_of_row(n, end) is array}
+        for n in order:
+            base, items = subscript(n, more) or (n, ())
+            text_of_base = more[base][0] if base in more else ","
+            # y_{t-1, 0} is an entry of y_{t-1}; t_{1, t} has no room for a further position.
+            if items and "," not in text_of_base and all(isinstance(i, int) for i in items):
+                self._texts[n] = entry_text(text_of_base, ", ".join(map(str, items))), ATOM
         result = text(formula)
         return rows, result
+
+
+def ends_of_sum(node: Node, order: Sequence[Node]) -> list[Node]:
+    """Return what reads the last value of a recurrence that sums; nothing if other values are read.
+
+    Args:
+        node: the recurrence.
+        order: all nodes that may read it.
+    """
+    readers = [n for n in order if node in n.args]
+    if summed(node) is None or not all(reads_row(n, node, node.params[0]) for n in readers):
+        return []
+    return [*readers, *(n for n in order if array_of_row(n, node.params[0]) is node)]
 
 
 def sum_over_steps(node: Node, glyphs: Glyphs, text: Callable[[Node], str], step: _Step, letter: str) -> str:
@@ -122,7 +150,7 @@ def sum_over_steps(node: Node, glyphs: Glyphs, text: Callable[[Node], str], step
     """
     arrays = _RowNames(text)
     formula = summed_terms(node, arrays.add, letter)
-    _, result = step(formula, arrays.spelled([formula], glyphs))
+    _, result = _Inside(lambda _: glyphs, step, set()).step(formula, arrays.spelled([formula], glyphs))
     ends = step_places(node, [CarryName("")]).ends
     return _sum(ends, (result, _rank(formula)), glyphs, letter)
 

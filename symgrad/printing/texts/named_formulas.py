@@ -21,7 +21,7 @@ from symgrad.pretty.named_formulas import NamedFormulas, NamedLines, lines_read
 from symgrad.printing.latex.expressions import latex, latex_lines, word_call
 from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, latex_number, with_accent
-from symgrad.printing.latex.recurrences import recurrence_rows
+from symgrad.printing.latex.recurrences import arrays_with_entries, recurrence_rows
 
 _PART = re.compile(r"t\d+")
 _LETTERS = "uwpqdfgrsvxyz"
@@ -93,6 +93,7 @@ def row_groups(
     parts = [name for notation in words.steps.values() for name in notation.parts]
     beside = [*beside, *read, *parts]
     arrays = [*(n.name for n, body in words.bodies.items() if loop_of(body) is not None), *parts]
+    arrays += arrays_with_entries(topological(formulas))
     glyphs = Glyphs(read, beside, arrays)
     slopes = {
         name: (leibniz(glyphs.name(of), list(map(glyphs.name, by))), MUL)

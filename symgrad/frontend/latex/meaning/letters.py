@@ -237,7 +237,8 @@ class LetterRules(ProgramReader):
                 expected="an index, or sections such as 1:n",
                 cure="write a number",
             )
-        trees = self.index_trees(tree.below, len(array.node.shape))
+        numbered = array.node in self.firsts  # h_{50} is one position, A_{12} two
+        trees = self.index_trees(tree.below, 0 if numbered else len(array.node.shape))
         if not array.node.shape and trees:
             raise self.refuse(
                 f"{self.text_of(array)} is a number and has no entries",
@@ -251,7 +252,6 @@ class LetterRules(ProgramReader):
             items.append((yield self._item(array, axis, item, tree)))
             axis += not (isinstance(item, Slice) and item.star)
         found = self.kept(subscript(self, array, items, tree.end))
-        numbered = array.node in self.firsts
         if not numbered and base_of(tree.base) is not None and all(isinstance(i, NumberTree) for i in trees):
             name = self.text_of(tree.base)
             self.read_as(
