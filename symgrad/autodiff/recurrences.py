@@ -182,6 +182,13 @@ class StepArrays:
             and is_position(as_size(term.args[1]), last, term.shape[0])
         ):
             return term.args[0], None, None
+        if term.op is unslice and term.params[0][0] == WHOLE:  # zeros around parts of all rows
+            (_, *triples), (_, *shape) = term.params
+            end, *others = self.divided(term.args[0])
+            read, computed = (
+                x and unslice(x, params=((WHOLE, *triples), (x.shape[0], *shape))) for x in others
+            )
+            return unslice(end, params=(tuple(triples), tuple(shape))), read, computed
         if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
             start, stop, step = term.params[0][0]
             begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)

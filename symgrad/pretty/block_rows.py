@@ -5,14 +5,17 @@ unslice(broadcast_to(g, (1, k)), 0:1) + unslice(broadcast_to(h, (1, k)), 1:2)   
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import reduce
 from typing import NamedTuple
 
-from symgrad.ir.graph import Node, apply
+from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.traverse import topological, with_args
-from symgrad.ops.array.layout import broadcast_to, reshape, squeeze, unslice
+from symgrad.ops.array.indexing import one_hot
+from symgrad.ops.array.layout import broadcast_to, concatenate, expand, full, reshape, squeeze, unslice
 from symgrad.ops.numpy.calls import join, stack
 from symgrad.ops.scalar.arith import add, div, mul, neg
-from symgrad.pretty.forms.factor_out import terms_of
+from symgrad.pretty.forms.factor_out import factors_of, quotient_of, terms_of
 
 _WHOLE = (None, None, 1)
 
@@ -27,7 +30,7 @@ class _Rows(NamedTuple):
 
 
 def concat_rows(node: Node) -> Node:
-    """Replace a sum of arrays whose nonzero rows partition an axis by one concatenated array.
+    """Replace the terms of a sum whose nonzero rows partition an axis by one concatenated array.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -40,7 +43,7 @@ def concat_rows(node: Node) -> Node:
         True
     """
     order = topological([node])
-    if not any(n.op is unslice for n in order):
+    if not any(n.op is unslice or n.op is one_hot for n in order):
         return node
     done: dict[Node, Node] = {}
     for n in order:
@@ -50,30 +53,42 @@ def concat_rows(node: Node) -> Node:
 
 
 def _stacked(total: Node) -> Node | None:
-    parts = [_rows(t) for t in terms_of(total)]
-    found = [p for p in parts if p is not None and p.axis == (parts[0].axis if parts[0] else -1)]
-    if len(found) < len(parts):
+    terms = terms_of(total)
+    rows = [_rows(t) for t in terms]
+    axis = next((r.axis for r in rows if r is not None), None)
+    found: dict[tuple[int, int], list[Node]] = {}
+    for r in rows:
+        if r is not None and r.axis == axis:
+            found.setdefault((r.start, r.stop), []).append(r.values)
+    places = sorted(found)
+    ends = [0, *(stop for _, stop in places)]
+    if axis is None or [start for start, _ in places] != ends[:-1] or ends[-1] != total.shape[axis]:
         return None
-    found.sort(key=lambda p: p.start)
-    axis, size = found[0].axis, total.shape[found[0].axis]
-    ends = [0, *(p.stop for p in found)]
-    if [p.start for p in found] != ends[:-1] or ends[-1] != size:
-        return None
-    if all(p.stop - p.start == 1 for p in found):
-        made = stack([_one(p.values, axis) for p in found], axis)
+    parts = [reduce(add, found[place]) for place in places]
+    if len(total.shape) == 1 and len(places) == ends[-1]:  # array([g, h])
+        made = concatenate(*(full(_one(p, axis), (1,)) for p in parts), params=(0,))
+    elif len(places) == ends[-1]:
+        made = stack([_one(p, axis) for p in parts], axis)
     else:
-        made = join([p.values for p in found], axis)
-    return made if made.shape == total.shape else None
+        made = join(parts, axis)
+    rest = [t for t, r in zip(terms, rows, strict=True) if r is None or r.axis != axis]
+    return reduce(add, [*rest, made]) if made.shape == total.shape else None
 
 
 def _rows(term: Node) -> _Rows | None:
     if term.op is neg or (term.op is div and not term.args[1].shape):
         inner = _rows(term.args[0])
-        return inner and inner._replace(values=apply(term.op, (inner.values, *term.args[1:])))
+        return inner and _mapped(inner, _negative if term.op is neg else lambda x: x / term.args[1])
     if term.op is mul:
         scalar, array = sorted(term.args, key=lambda a: len(a.shape))
         inner = None if scalar.shape else _rows(array)
-        return inner and inner._replace(values=scalar * inner.values)
+        first = scalar is term.args[0]
+        return inner and _mapped(
+            inner, lambda x: scalar if x.is_number(1) else scalar * x if first else x * scalar
+        )
+    if term.op is one_hot and term.args[0].op is NUMBER and isinstance(term.params[0], int):
+        start = int(term.args[0].value)
+        return _Rows(0, start, start + 1, expand(as_node(1), [0])) if 0 <= start < term.params[0] else None
     if term.op is not unslice:
         return None
     triples, shape = term.params
@@ -87,8 +102,24 @@ def _rows(term: Node) -> _Rows | None:
     return _Rows(axis, start, stop, term.args[0]) if whole and 0 <= start < stop <= shape[axis] else None
 
 
+def _negative(x: Node) -> Node:
+    sign, above, below = factors_of(x)
+    return quotient_of(-sign, above, below)
+
+
+def _row(values: Node, axis: int) -> Node | None:
+    """Return the row of which values are an array with one row; None for other values."""
+    row = (*values.shape[:axis], *values.shape[axis + 1 :])
+    added = values.op in (broadcast_to, reshape) and values.args[0].shape == row and values.shape[axis] == 1
+    return values.args[0] if added else None
+
+
 def _one(values: Node, axis: int) -> Node:
     """Remove the axis of a term that has a single row."""
-    row = (*values.shape[:axis], *values.shape[axis + 1 :])
-    added = values.op in (broadcast_to, reshape) and values.args[0].shape == row
-    return values.args[0] if added else squeeze(values, (axis,))
+    row = _row(values, axis)
+    return squeeze(values, (axis,)) if row is None else row
+
+
+def _mapped(rows: _Rows, f: Callable[[Node], Node]) -> _Rows:
+    row = _row(rows.values, rows.axis)
+    return rows._replace(values=f(rows.values) if row is None else expand(f(row), [rows.axis]))

@@ -21,6 +21,7 @@ from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.steps import with_factored_sums
 from symgrad.pretty.let_bindings import choose_bindings
+from symgrad.pretty.limits import STEP_SUMS
 from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
 from symgrad.pretty.named_program import NamedProgram, name_by_identity
 from symgrad.pretty.program_forms import ProgramForms, program_forms
@@ -104,13 +105,11 @@ def _backward_pass(program: ProgramForms, lines: Lines, bodies: dict[Node, Node]
     """Return the lines of a backward pass in their printed form."""
     formulas = list(bodies.values())
     summed = program.step_forms.with_sums(formulas)
-    return min(
-        (
-            _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
-            for some in ([formulas] if summed == formulas else [formulas, summed])
-        ),
-        key=len,
+    plain, *others = (
+        _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
+        for some in ([formulas] if summed == formulas else [formulas, summed])
     )
+    return _preferred(plain, others[0]) if others else plain
 
 
 def in_names(
@@ -269,7 +268,12 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
 
 def _format_result(program: ProgramForms, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     plain, summed = _short_forms(program, lines, results), program.step_forms.with_sums(results)
-    return plain if summed == [*results] else min(plain, _short_forms(program, lines, summed), key=len)
+    return plain if summed == [*results] else _preferred(plain, _short_forms(program, lines, summed))
+
+
+def _preferred(plain: NamedFormulas, summed: NamedFormulas) -> NamedFormulas:
+    """Return formulas with sums over steps, as people write them, unless those with whole arrays are far shorter."""
+    return summed if len(summed) <= STEP_SUMS * len(plain) else plain
 
 
 def _short_forms(program: ProgramForms, lines: Lines, results: Sequence[Node]) -> NamedFormulas:

@@ -137,6 +137,10 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
     if node.op is broadcast_to:
         arg = node.args[0]
         return full(_squeezed(arg, axis - len(node.shape) + len(arg.shape)) if x is None else x, shape)
+    if node.op is concatenate and node.params[0] != axis:
+        parts = [r for r in rows if r is not None]
+        behind = node.params[0] - (axis < node.params[0])
+        return concatenate(*parts, params=(behind,)) if len(parts) == len(rows) else None
     if x is not None and node.op is slice_of:
         return slice_axes(x, _without(node.params[0], axis))
     if x is not None and node.op is unslice:

@@ -231,27 +231,43 @@ def write_reshape(node: Node, names: Named) -> Written:
 
 def _entry(node: Node, names: Named) -> Written | None:
     """Write x[i, 1:, j] for a reshape that drops axes along which a slice has one entry; return None for any other."""
+    found = entry_items(node, names)
+    if found is None:
+        return None
+    x, items = found
+    texts = [i if isinstance(i, Node) else str(i) if isinstance(i, int) else _slice_text(i) for i in items]
+    return _subscript(x, _short(texts))
+
+
+def entry_items(node: Node, named: Named) -> tuple[Node, list[int | Triple | Node]] | None:
+    """Return x and the items of x[i, 1:, j] for a reshape that drops axes along which a slice has one entry.
+
+    The result is None for other nodes.
+
+    Args:
+        node: a reshape.
+        named: nodes with a name.
+    """
     inner = node.args[0]
     at: dict[int, Node] = {}
-    if inner.op.name == "gather":  # of a slice, at numbers
+    if inner.op.name == "gather" and inner not in named:  # of a slice, at numbers
+        axes: Sequence[int] = inner.params[0]
         inner, *places = inner.args
-        at = dict(zip(node.args[0].params[0], places, strict=True))
+        at = dict(zip(axes, places, strict=True))
         if any(p.shape or not _stays(p, inner.shape[a], arrays=False) for a, p in at.items()):
             return None
-    if inner.op.name != "slice" or inner in names or not _is_normal(inner):
+    if inner.op.name != "slice" or inner in named or not _is_normal(inner):
         return None
     x, triples = inner.args[0], inner.params[0]
-    items: list[str | Node] = []
-    shape: list[Size] = []
-    for axis, (triple, size, length) in enumerate(zip(triples, x.shape, inner.shape, strict=True)):
-        if axis in at and triple != _WHOLE:
-            return None
-        one = at.get(axis, _only(triple, size))
-        if one is None:
-            shape.append(length)
-        items.append(_slice_text(triple) if one is None else str(one) if isinstance(one, int) else one)
-    dropped = len(shape) < len(items) and tuple(shape) == node.shape
-    return _subscript(x, _short(items)) if dropped else None
+    if any(triples[a] != _WHOLE for a in at):
+        return None
+    found = [
+        at.get(axis, _only(t, size)) for axis, (t, size) in enumerate(zip(triples, x.shape, strict=True))
+    ]
+    shape = [n for n, one in zip(inner.shape, found, strict=True) if one is None]
+    if len(shape) == len(found) or tuple(shape) != node.shape:
+        return None
+    return x, [t if one is None else one for t, one in zip(triples, found, strict=True)]
 
 
 def _only(triple: Triple, size: Size) -> int | None:

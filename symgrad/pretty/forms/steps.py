@@ -15,6 +15,7 @@ from symgrad.ir.notation.recurrences import CarryName, is_recurrence, names_in_s
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
+from symgrad.ops.array.layout import broadcast_to, expand
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
@@ -131,10 +132,11 @@ class StepForms:
             named = {f: v.place for f, v in self._values.items()} | {f: f for f in self._parts}
             named |= {x: e for f, s in named.items() for x, e in _equal_formulas(f, s).items()}
             signed = {**named, **{neg(x): neg(e) for x, e in named.items()}}
-            self._canonical = dict(zip(canonical(list(signed)).nodes, signed.values(), strict=True))
+            keys = map(_with_rows_of_one, canonical(list(signed)).nodes)
+            self._canonical = dict(zip(keys, signed.values(), strict=True))
         far = {v.place for v in self._values.values() if self._rows_of(v.loop, v.name, steps) is None}
         known = {x: e for x, e in self._canonical.items() if x.args and far.isdisjoint(topological([e]))}
-        return substitute(canonical([terms]).nodes, known)
+        return substitute([_with_rows_of_one(n) for n in canonical([terms]).nodes], known)
 
     def with_sums(self, results: Sequence[Node]) -> list[Node]:
         """Return formulas with sums over steps as the last value of a recurrence that adds the terms."""
@@ -190,6 +192,17 @@ def _with_factors_outside(node: Node, args: list[Node]) -> Node:
     rows = dict(zip(steps.body.rows, steps.rows, strict=True))
     (values,) = recur([as_node(0)], [before], [before + term], rows, steps.length)
     return quotient_of(sign, [*same[0], row_at(values, steps.length)], same[1])
+
+
+def _with_rows_of_one(node: Node) -> Node:
+    """Return a formula in which x[1:], if it is one entry, and an array of the entry x[1] are one form."""
+
+    def rebuilt(n: Node, args: list[Node]) -> Node:
+        if n.op is broadcast_to and n.shape == (1, *n.args[0].shape):
+            return expand(args[0], [0])
+        return with_args(n, args)
+
+    return fold([node], rebuilt)[node]
 
 
 def _length(formulas: Sequence[Node]) -> int:

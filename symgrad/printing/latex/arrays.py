@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.arrays import entry_items
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
 from symgrad.ir.notation.literals import ATOM, MUL, POW
 from symgrad.ir.sizes import size_sum
@@ -257,6 +258,10 @@ def _reshape(node: Node, texts: Texts) -> Written:
     arg = node.args[0]
     if not arg.shape:
         return texts[arg]  # axes of length 1 are not shown
+    entry = entry_items(node, texts.opaque)
+    if entry is not None:
+        items = [texts[i][0] if isinstance(i, Node) else _item(i, texts) for i in entry[1]]
+        return _subscripted(texts[entry[0]], items, texts)
     found = subscript(node, texts.opaque)
     if found is not None:
         return _subscripted(texts[found[0]], [_item(i, texts) for i in found[1]], texts)
