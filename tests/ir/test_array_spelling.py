@@ -121,7 +121,9 @@ def test_spelling(text: str) -> None:
         ("norm(v, ord=2)", "norm(v)"),
         ("norm(v, ord=1)", "sum(abs(v))"),
         ("zeros_like(X)", "zeros((n, m))"),
-        ("X[n - 3:]", "X[maximum(n - 3, 0):]"),
+        ("X[maximum(n - 3, 0):]", "X[n - 3:]"),
+        ("X[:maximum(n - 3, 0)]", "X[:n - 3]"),
+        ("X[:, :maximum(n - 3, 0)]", "X[:, :n - 3]"),
         ("reshape(X, (-1,))", "reshape(X, (m*n,))"),
     ],
 )

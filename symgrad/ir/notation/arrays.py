@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.notation.literals import ANY, ATOM, MUL, NEG, Part, separated, size_text, tuple_text
-from symgrad.ir.shapes import Triple, padded
+from symgrad.ir.shapes import Triple, padded, typed_slice
 from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
 
 Written: TypeAlias = "tuple[list[Part], int]"
@@ -235,7 +235,10 @@ def _entry(node: Node, names: Named) -> Written | None:
     if found is None:
         return None
     x, items = found
-    texts = [i if isinstance(i, Node) else str(i) if isinstance(i, int) else _slice_text(i) for i in items]
+    texts = [
+        i if isinstance(i, Node) else str(i) if isinstance(i, int) else _slice_text(i, size)
+        for i, size in zip(items, x.shape, strict=True)
+    ]
     return _subscript(x, _short(texts))
 
 
@@ -291,9 +294,10 @@ def _short(items: list[str | Node]) -> list[str | Node]:
     return items
 
 
-def _slice_text(triple: Triple) -> str:
-    start, stop = ("" if end is None else size_text(end) for end in triple[:2])
-    return f"{start}:{stop}" + (f":{triple[2]}" if triple[2] != 1 else "")
+def _slice_text(triple: Triple, size: Size) -> str:
+    *ends, step = typed_slice(triple, size)
+    start, stop = ("" if end is None else size_text(end) for end in ends)
+    return f"{start}:{stop}" + (f":{step}" if step != 1 else "")
 
 
 def _is_normal(node: Node) -> bool:
@@ -310,7 +314,7 @@ def write_slice(node: Node, _names: Named) -> Written:
     x, triples = node.args[0], node.params[0]
     if not _is_normal(node):
         return _call("slice", x, _literal(triples))
-    items: list[str | Node] = [_slice_text(t) for t in triples]
+    items: list[str | Node] = [_slice_text(t, size) for t, size in zip(triples, x.shape, strict=True)]
     return _subscript(x, _short(items))
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
-from symgrad.ir.sizes import Extent, Size, SizeAtom, size_sum
+from symgrad.ir.sizes import Size, clamped, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 
@@ -180,7 +180,9 @@ class StepPlaces(NamedTuple):
 
 def step_places(node: Node, names: Sequence[CarryName]) -> StepPlaces:
     """Return the positions in the lines of a recurrence."""
-    length, reverse = _bare(node.params[0]), node.params[1]
+    length, reverse = node.params[0], node.params[1]
+    bare = clamped(length)  # the reader takes the maximum with 0 again
+    length = length if bare is None else bare
     base = _first_step(node, names) - 1
     after = {k: -1 if reverse else n.first - base for k, n in enumerate(names) if not n.back}
     starts: list[tuple[int, Size]] = []
@@ -341,16 +343,6 @@ def summed_terms(
     assert terms is not None
     ahead = 0 if over is None else _first_step(node, own) - _first_step(*over)
     return over_names(node, [terms], own, text, letter, ahead)[0]
-
-
-def _bare(length: Size) -> Size:
-    """Return the size of which a length is the maximum with 0: the reader takes it again."""
-    if isinstance(length, Extent) and len(length.terms) == 1:
-        ((monomial, c),) = length.terms
-        atom = monomial[0] if len(monomial) == 1 else None
-        if c == 1 and isinstance(atom, SizeAtom) and atom.op == "max" and atom.b == 0:
-            return atom.a
-    return length
 
 
 def position_text(letter: str, offset: Size) -> str:

@@ -13,6 +13,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.notation.arrays import entry_items
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
 from symgrad.ir.notation.literals import ATOM, MUL, POW
+from symgrad.ir.shapes import typed_slice
 from symgrad.ir.sizes import size_sum
 from symgrad.printing.latex.glyphs import Texts
 from symgrad.printing.latex.pieces import (
@@ -269,7 +270,9 @@ def _reshape(node: Node, texts: Texts) -> Written:
 
 
 def _slice(node: Node, texts: Texts) -> Written:
-    return _subscripted(texts[node.args[0]], [_item(t, texts) for t in node.params[0]], texts)
+    x = node.args[0]
+    ends = (typed_slice(t, size) for t, size in zip(node.params[0], x.shape, strict=True))
+    return _subscripted(texts[x], [_item(t, texts) for t in ends], texts)
 
 
 def _item(item: Item, texts: Texts) -> str:
