@@ -35,6 +35,7 @@ def test_values_and_positions() -> None:
         "g[2:4]": [4, 8],
         "sum(g[t]*h[t-1], t=1..3)": 42.0,
         "sum(g[t], t=2..3)": 12.0,
+        "u[t-1] = g[t]; k[t] = g[t] for t in 1..3\nsum(u)*u[0]": 28.0,
         "k[0] = 0\nk[t] = k[t-1] + g[t] for t in 1..3\nk[3]": 14.0,
     }
     for line, value in read.items():

@@ -283,3 +283,45 @@ def test_sums_over_steps_are_written_at_their_positions(step: str, by: str, show
     both = sized([sg.parse(f"{text}\n{slope}").last.node, slope.node])
     found, wanted = evaluate(both, values_for(both))
     close([found], [wanted])
+
+
+@pytest.mark.parametrize(
+    ("program", "by", "line"),
+    [
+        (NETWORK, "x", "x_bar[t-1] = U.T@t1"),
+        (
+            "r : real[T]; w, a, b, v : positive\ns[0] = v\ns[t] = w + a*r[t-1]**2 + b*s[t-1] for t in 1..T\n"
+            "loss = sum(log(s[t]) + r[t-1]**2/s[t], t=1..T)",
+            "r",
+            "r_bar[t-1] = 2*r[t-1]*(a*(s_bar[t]*s[t]**2 - r[t-1]**2 + s[t]) + s[t])/s[t]**2",
+        ),
+        (  # The name is taken.
+            "T : size; x : real[T]; a, x_bar : real\nh[0] = x_bar\nh[t] = tanh(sin(a*h[t-1]) + exp(x[t-1])) for t in 1..T\n"
+            "loss = h[T]**2",
+            "x",
+            "x_bar_[t-1] = h_bar[t]*(1 - h[t]**2)*exp(x[t-1])",
+        ),
+        (
+            "T : size; x : real[T]; a : real\nh[0] = a\nh[t+1] = tanh(sin(a*h[t]) + exp(x[t])) for t in 0..T-1\n"
+            "loss = h[T]**2",
+            "x",
+            "x_bar[t-1] = h_bar[t]*(1 - h[t]**2)*exp(x[t-1])",
+        ),
+    ],
+)
+def test_gradients_by_rows_are_values_of_the_steps(program: str, by: str, line: str) -> None:
+    slope = sg.grad(sg.parse(program)["loss"], by)
+    first, *lines = str(slope).splitlines()
+    assert first == line.partition("[")[0]
+    shown = [part.strip(" \\") for text in lines for part in text.partition(" for ")[0].split(";")]
+    assert line in shown
+    both = sized([sg.parse(f"{program}\n{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+    assert sg.verify(sg.parse(program)["loss"], by, str(slope)).status == "proved"
+
+
+def test_gradients_by_rows_in_latex() -> None:
+    rows = sg.grad(sg.parse(NETWORK)["loss"], "x").latex().splitlines()
+    assert rows[1] == r"& \bar{x} \\"
+    assert rows[-2] == r"\bar{x}_{t-1} &= U^{\top} t_{1, t}, \quad t = T, \dots, 1"

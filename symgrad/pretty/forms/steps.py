@@ -11,11 +11,18 @@ from symgrad.ir.body import Body, StepNotation, bound_symbol
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import CarryName, is_recurrence, names_in_step, recurrence_of, summed
+from symgrad.ir.notation.recurrences import (
+    CarryName,
+    is_recurrence,
+    names_in_step,
+    recurrence_of,
+    separate_rows,
+    summed,
+)
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
-from symgrad.ops.array.layout import broadcast_to, expand
+from symgrad.ops.array.layout import broadcast_to, expand, slice_rows
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
@@ -61,7 +68,8 @@ class StepForms:
     ) -> tuple[Sequence[Node], dict[Node, Node]]:
         """Return short forms of the formulas of a step, and the arrays of the rows that they read."""
         is_sum = summed(steps.node) is not None
-        own = [CarryName("__total" if is_sum else f"__carry{k}") for k in range(len(results))]
+        apart = is_sum or separate_rows(steps.node) is not None
+        own = [CarryName("__total" if apart else f"__carry{k}") for k in range(len(results))]
         others: list[Node] = []
 
         def text(array: Node) -> str:
@@ -71,7 +79,7 @@ class StepForms:
             if found[0] not in others:
                 others.append(found[0])
             # A sum gets the form of the step whose values it reads.
-            number = others.index(found[0]) + (not is_sum)
+            number = others.index(found[0]) + (not apart)
             return f"__carry{found[1]}" + (f"_{number}" if number else "")
 
         names = names_in_step(steps.node, own, text, _LETTER)
@@ -82,6 +90,8 @@ class StepForms:
             total = names[steps.body.carries[0]]
             (terms,) = [a for a in named[0].args if a is not total]
             named = self._with_parts(terms, steps)
+        elif apart:
+            named = self._with_parts(named[0], steps)
         meant = {x: s for s, x in names.items() if x.op is SYMBOL}
         rows = dict(rows)
         known: dict[Node, Node] = {}
@@ -158,6 +168,16 @@ class StepForms:
                 else:
                     table[node] = found
         return substitute(results, table)
+
+    def with_rows(self, result: Node) -> Node | None:
+        """Return an array with a row for each step as the values of a recurrence; None for other arrays."""
+        loops = [n for n in topological([result]) if is_recurrence(n)]
+        if len(loops) != 1 or result.shape[:1] != (loops[0].params[0],):
+            return None
+        rows = Rows(loops[0].params[0], 1, {})
+        before = bound_symbol("row", 0, 1, result.shape[1:])
+        (values,) = recur([as_node(0)], [before], [rows.of(result)], rows.arrays, rows.length)
+        return slice_rows(values, 1, None) if is_recurrence(values) else None
 
     def _rows_of(self, loop: Node, name: str, steps: StepArrays) -> Node | None:
         """Return the values that the steps of a recurrence of the program compute, if it has as many steps."""

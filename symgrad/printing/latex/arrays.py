@@ -14,7 +14,7 @@ from symgrad.ir.notation.arrays import entry_items
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
 from symgrad.ir.notation.literals import ATOM, MUL, POW
 from symgrad.ir.shapes import typed_slice
-from symgrad.ir.sizes import size_sum
+from symgrad.ir.sizes import Extent, size_sum
 from symgrad.printing.latex.glyphs import Texts
 from symgrad.printing.latex.pieces import (
     ACCENTED,
@@ -312,7 +312,9 @@ def _gather(node: Node, texts: Texts) -> Written:
     axes: tuple[int, ...] = node.params[0]
     items = [":"] * (max(axes) + 1)
     for axis, index in zip(axes, indices, strict=True):
-        items[axis] = texts[index][0]
+        # Positions of a recurrence are numbers: -1 would be the one before its first value.
+        last = index.is_number(-1) and isinstance(base.shape[axis], Extent)
+        items[axis] = texts.glyphs.size(size_sum([base.shape[axis], -1])) if last else texts[index][0]
     return _subscripted(texts[base], items, texts)
 
 

@@ -15,6 +15,7 @@ from symgrad.ir.notation.recurrences import (
     CarryName,
     formulas_with_parts,
     is_recurrence,
+    row_lines,
     rows_read,
     step_places,
     summed,
@@ -175,6 +176,7 @@ def recurrence_rows(
     taken: set[str],
     called: RecurrenceNames | None = None,
     sums: Sequence[Node] = (),
+    rows_of: Mapping[str, Node] = {},
 ) -> tuple[list[str], list[str]]:
     """Return the rows of a recurrence, and sums over its steps.
 
@@ -189,6 +191,7 @@ def recurrence_rows(
         taken: all names in use; those of recurrences inside of the step are added.
         called: the names that parts have, also in the text; None if ``step`` gives names to parts.
         sums: recurrences that sum over the steps.
+        rows_of: names of arrays, with recurrences whose steps read no values and compute their rows.
     """
     arrays = _RowNames(text)
     terms = [summed_terms(s, arrays.add, letter, (node, names)) for s in sums]
@@ -200,8 +203,9 @@ def recurrence_rows(
         return {f: name for f, name in named.items() if f.dtype != "bool"}
 
     places = step_places(node, names)
-    found = formulas_with_parts(node, names, arrays.add, parts, letter, terms)
-    known = glyphs({name.partition("[")[0] for name in found.parts.values()})
+    further = row_lines(rows_of, arrays.add, letter, (node, names))
+    found = formulas_with_parts(node, names, arrays.add, parts, letter, terms, further)
+    known = glyphs({name.partition("[")[0] for name in (*found.parts.values(), *rows_of)})
     formulas = [*found.values.values(), *found.parts, *terms]
     spelled = arrays.spelled([*formulas, *([found.condition] if found.condition is not None else [])], known)
     inside = _Inside(glyphs, step, taken)

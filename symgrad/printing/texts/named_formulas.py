@@ -107,6 +107,7 @@ def row_groups(
         # h_{1} looks like the value of h at 1
         own = (s for s in symbols_of(formulas) if s not in slopes and s not in found.spelling.literals)
         slopes |= {s: (glyphs.name(s.name), ATOM) for s in own}
+        slopes |= {n: (with_accent(slopes[n][0]), ATOM) for n, _ in found.lines if n in slopes}
     spelled = spelled_latex(found.spelling, slopes, beside)
 
     def step(r: Node, more: Mapping[Node, Written]) -> tuple[list[str], str]:
@@ -118,6 +119,7 @@ def row_groups(
         own: Sequence[Node],
         called: RecurrenceNames,
         sums: Sequence[Node],
+        rows_of: Mapping[str, Node],
     ) -> tuple[list[str], list[Node]]:
         def glyphs_with(parts: Iterable[str]) -> Glyphs:
             return Glyphs([*read, *(s.name for s in own), *parts], beside, arrays)
@@ -129,7 +131,7 @@ def row_groups(
         spelled.update((s, (with_accent(bars.name(s.name)), ATOM)) for s in own)
         letter = called.letter(node)
         rows, shown = recurrence_rows(
-            node, names, glyphs_with, text, step, letter, called.taken, called, sums
+            node, names, glyphs_with, text, step, letter, called.taken, called, sums, rows_of
         )
         totals = [
             symbol(Declaration(f"sum {len(spelled) + k}", shape=s.shape[1:])) for k, s in enumerate(sums)
