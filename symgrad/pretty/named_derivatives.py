@@ -74,7 +74,7 @@ def _name_derivatives(
         return None
     shown = _format_result(program, lines, found)
     in_steps = _with_rows(program, lines, found, slopes)
-    return shown if in_steps is None else _preferred(shown, in_steps)
+    return shown if in_steps is None else _choose_form(shown, in_steps)
 
 
 def _with_rows(
@@ -133,7 +133,7 @@ def _backward_pass(program: ProgramForms, lines: Lines, bodies: dict[Node, Node]
         _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
         for some in ([formulas] if summed == formulas else [formulas, summed])
     )
-    return _preferred(plain, others[0]) if others else plain
+    return _choose_form(plain, others[0]) if others else plain
 
 
 def in_names(
@@ -292,10 +292,10 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
 
 def _format_result(program: ProgramForms, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     plain, summed = _short_forms(program, lines, results), program.step_forms.with_sums(results)
-    return plain if summed == [*results] else _preferred(plain, _short_forms(program, lines, summed))
+    return plain if summed == [*results] else _choose_form(plain, _short_forms(program, lines, summed))
 
 
-def _preferred(plain: NamedFormulas, in_steps: NamedFormulas) -> NamedFormulas:
+def _choose_form(plain: NamedFormulas, in_steps: NamedFormulas) -> NamedFormulas:
     """Return formulas of steps, as people write them, unless those with whole arrays are far shorter."""
     return in_steps if len(in_steps) <= IN_STEPS * len(plain) else plain
 

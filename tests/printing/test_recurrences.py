@@ -112,6 +112,15 @@ def test_loops_inside_of_steps_have_the_same_names_as_text_and_in_latex() -> Non
     assert _left_sides(y.latex()) == ["h_{0}", r"\mathrm{inner}_{0}", r"\mathrm{inner}_{k}", "h_{t+1}"]
 
 
+def test_loops_of_several_values_inside_of_steps_are_no_internal_ops() -> None:
+    a, b = sg.symbols("a b")
+    x, y = sg.fori_loop(0, 3, lambda _, s: sg.fori_loop(0, 2, lambda j, r: (r[1], r[0] * a + j), s), (a, b))
+    text = str(x * y)
+    assert "part(" not in text
+    assert "h[t] = t1.inner_a[2]; " in text
+    assert "g[t] = t1.inner_b[2] for t in 1..3" in text
+
+
 def test_no_name_looks_like_a_value_of_a_recurrence_in_latex() -> None:
     p = sg.parse("""
     h1, S1 : real; x : real[T]

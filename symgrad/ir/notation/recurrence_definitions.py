@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from symgrad.ir.body import Body, StepNotation, carry_values
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.notation.lags import lags_in_text
 from symgrad.ir.notation.literals import ATOM, Part
 from symgrad.ir.notation.printer import ONE_LINE, definition_lines, expression_text, parts_named, short_text
@@ -146,6 +147,14 @@ def write_inside(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
         node, list(map(CarryName, names)), lambda n, _: expression_text(n), lambda _: {}, letter
     )
     return [f"({joined_lines(lines)})"], ATOM
+
+
+def write_part(node: Node, names: Container[Node]) -> tuple[list[Part], int]:
+    """Return one carry of a recurrence inside of a step: the name of the carry after the lines, or after their name."""
+    whole = node.args[0]
+    if not is_recurrence(whole):
+        return write_call(node, names)
+    return [(whole, ATOM, False), f".{names_inside(whole)[0][node.params[0]]}"], ATOM
 
 
 def short_lines(
