@@ -273,6 +273,7 @@ def test_steps_of_small_arrays_are_written_by_their_entries(by: str) -> None:
     [
         ("w[k] = w[k-1] - l*X.T@(X@w[k-1] - y)", "l", "sum((y - X@w[k-1])@X@w_bar[k], k=1..50)"),
         ("w[k] = w[k-1] - l*X.T@(X@w[k-1] - y)", "y", "l*sum(t1[k], k=1..50)"),
+        ("w[k] = w[k-1] + l*sin(w[k-1])", "l", "sum(w_bar[k]@sin(w[k-1]), k=1..50)"),
         ("w[k] = l*w[k-1]", "l", "sum(w_bar[k]@w[k-1], k=1..50)"),
     ],
 )

@@ -27,6 +27,7 @@ from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
 from symgrad.pretty.forms.factor_out import factors_of, quotient_of
+from symgrad.pretty.forms.matrices import with_dots
 from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import STEP_CHARACTERS
 from symgrad.rewrite.facts.inference import Conditions
@@ -121,7 +122,7 @@ class StepForms:
         differences = {terms_in(e) for e in told.values()}  # 1 - S and 1 - h[t]**2
         if differences:
             found = [order_terms(f, Conditions(), differences) for f in found]
-        found = substitute(found, parts)
+        found = substitute([with_dots(f) for f in found], parts)
         if total is not None:
             found = [total + found[0]]
         return substitute(found, meant), rows
