@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.traverse import topological, with_args
@@ -48,7 +48,7 @@ def concat_rows(node: Node) -> Node:
     done: dict[Node, Node] = {}
     for n in order:
         made = with_args(n, [done[a] for a in n.args])
-        done[n] = (_stacked(made) or made) if n.op is add else made
+        done[n] = (_stacked(made) or _merged(made) or made) if n.op is add else made
     return done[node]
 
 
@@ -75,17 +75,46 @@ def _stacked(total: Node) -> Node | None:
     return reduce(add, [*rest, made]) if made.shape == total.shape else None
 
 
-def _rows(term: Node) -> _Rows | None:
+def _merged(total: Node) -> Node | None:
+    """Return a sum with one array of zeros around values for all those with zeros at the same places."""
+    terms = terms_of(total)
+    found: dict[Any, list[Node]] = {}
+    for term in terms:
+        inside, f = _scaled(term)
+        if inside.op is unslice:
+            found.setdefault(inside.params, []).append(f(inside.args[0]))
+    if all(len(values) == 1 for values in found.values()):
+        return None
+    rest = [t for t in terms if _scaled(t)[0].op is not unslice]
+    return reduce(add, [*(unslice(reduce(add, v), params=p) for p, v in found.items()), *rest])
+
+
+def _scaled(term: Node) -> tuple[Node, Callable[[Node], Node]]:
+    """Return the array that a term is times a number, and a function that multiplies another array by it."""
     if term.op is neg or (term.op is div and not term.args[1].shape):
-        inner = _rows(term.args[0])
-        return inner and _mapped(inner, _negative if term.op is neg else lambda x: x / term.args[1])
-    if term.op is mul:
+        inside, f = _scaled(term.args[0])
+        return inside, lambda x: _negative(f(x)) if term.op is neg else f(x) / term.args[1]
+    if term.op is mul and not all(a.shape for a in term.args):
         scalar, array = sorted(term.args, key=lambda a: len(a.shape))
-        inner = None if scalar.shape else _rows(array)
+        inside, f = _scaled(array)
         first = scalar is term.args[0]
-        return inner and _mapped(
-            inner, lambda x: scalar if x.is_number(1) else scalar * x if first else x * scalar
-        )
+        return inside, lambda x: _times(scalar, f(x), first=first)
+    return term, lambda x: x
+
+
+def _times(scalar: Node, x: Node, *, first: bool) -> Node:
+    if scalar.is_number() and scalar.value < 0:
+        return _negative(_times(as_node(-scalar.value), x, first=first))
+    return scalar if x.is_number(1) else scalar * x if first else x * scalar
+
+
+def _rows(whole: Node) -> _Rows | None:
+    term, f = _scaled(whole)
+    found = _rows_of(term)
+    return found and _mapped(found, f)
+
+
+def _rows_of(term: Node) -> _Rows | None:
     if term.op is one_hot and term.args[0].op is NUMBER and isinstance(term.params[0], int):
         start = int(term.args[0].value)
         return _Rows(0, start, start + 1, expand(as_node(1), [0])) if 0 <= start < term.params[0] else None

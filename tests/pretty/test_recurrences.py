@@ -326,3 +326,12 @@ def test_gradients_by_rows_in_latex() -> None:
     rows = sg.grad(sg.parse(NETWORK)["loss"], "x").latex().splitlines()
     assert rows[1] == r"& \bar{x} \\"
     assert rows[-2] == r"\bar{x}_{t-1} &= U^{\top} t_{1, t}, \quad t = T, \dots, 1"
+
+
+def test_zeros_around_values_at_the_same_places_are_written_once() -> None:
+    text = "x : real[T]; a : real\ns[0] = x[0]\ns[t] = a*x[t] + (1 - a)*s[t-1] for t in 1..T-1\nloss = sum((x[1:] - s[:T-1])**2)"
+    slope = sg.grad(sg.parse(text)["loss"], "x")
+    assert str(slope).splitlines()[0].count("pad(") == 1
+    both = sized([sg.parse(f"{text}\n{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
