@@ -158,9 +158,7 @@ class StepArrays:
         These are the values after the last step; others with one row for each step, that it reads; and others with one
         row for each step, that it computes.
         """
-        ends: list[Node] = []
-        read: list[Node] = []
-        computed: list[Node] = []
+        ends, read, computed = list[Node](), list[Node](), list[Node]()
         for sign, term in signed_terms(values):
             for parts, part in zip((ends, read, computed), self._divided(term), strict=True):
                 if part is not None:
@@ -176,21 +174,21 @@ class StepArrays:
             return end and factor * end, read and factor * read, computed and factor * computed
         if is_zero(term):
             return None, None, None
-        if (
-            term.op is scatter_add
-            and term.params[0] == (0,)
-            and is_position(as_size(term.args[1]), last, term.shape[0])
-        ):
+        scattered = term.op is scatter_add and term.params[0] == (0,)
+        if scattered and is_position(as_size(term.args[1]), last, term.shape[0]):
             return term.args[0], None, None
+        if term.op is unslice and term.params[0][0] == WHOLE:  # zeros around parts of all rows
+            (_, *triples), (_, *shape) = term.params
+            end, *others = self.divided(term.args[0])
+            rows = [x and unslice(x, params=((WHOLE, *triples), (x.shape[0], *shape))) for x in others]
+            return unslice(end, params=(tuple(triples), tuple(shape))), rows[0], rows[1]
         if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
             start, stop, step = term.params[0][0]
             begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)
             if (begin, end, step) == (last, size_sum([last, 1]), 1):
                 return shaped(term.args[0], term.shape[1:]), None, None
-            first, second = (0, self.length), (1, term.shape[0])
-            if step == 1 and (begin, end) in (first, second):
-                before = (begin, end) == (second if self.reverse else first)
-                return (None, term.args[0], None) if before else (None, None, term.args[0])
+            if step == 1 and (begin, end) in ((0, self.length), (1, term.shape[0])):
+                return (None, term.args[0], None) if begin == self.reverse else (None, None, term.args[0])
         return self.end(term), self.before(term), None
 
     def step_rows(self, values: Sequence[Node]) -> dict[Node, Node]:

@@ -6,7 +6,7 @@ With its ends, sum(x[t]*y[t-1], t=1..n), the index may be part of a position, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, NAME, Declaration
 from symgrad.ops.array.contraction import contract, transpose
 from symgrad.ops.array.indexing import gather, iota
-from symgrad.ops.array.layout import WHOLE, slice_axes
+from symgrad.ops.array.layout import WHOLE, expand, reshape, shaped, slice_axes, slice_of, squeeze
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.numpy.subscripts import slice_triple
@@ -275,10 +275,18 @@ def read_row(node: Node, step: Node, values: IndexRange, rows: dict[Node, Node],
         if others and k:
             x = gather(x, *(p for _, p in others), params=(tuple(a for a, _ in others),))
         axis = axes[k] - k
-        array = slice_at(x, axis, places[k], step, values)
+        rest = [a for a in range(len(x.shape)) if a != axis]
+        ones = [a for a in rest if x.shape[a] == 1]
+        sliced = x.op is slice_of and x.params[0][axis] == WHOLE
+        single = sliced and (len(ones) == len(rest) if axis else any(x.params[0][a] != WHOLE for a in ones))
+        # y[t-1, 0] is an entry of the row y[t-1]; y[0, t-1] is an entry of y[0].
+        source = x if not single else squeeze(x, rest) if axis else x.args[0]
+        array = slice_at(source, 0 if single else axis, places[k], step, values)
         if array is not None:
-            rest = [a for a in range(len(array.shape)) if a != axis]
-            row = row_symbol(transpose(array, [axis, *rest]) if axis else array, rows, height)
+            turned = axis and not single
+            row = row_symbol(transpose(array, [axis, *rest]) if turned else array, rows, height)
+            if single:
+                row = expand(row, range(len(rest))) if axis else slice_axes(row, x.params[0][1:])
             if k or not others:
                 return row
             moved = tuple(a - 1 if a > axes[0] else a for a, _ in others)
@@ -314,7 +322,17 @@ def with_rows(
             if node.op is gather and not moving.isdisjoint(node.args[1:]):
                 with suppress(ShapeError):  # a position that may be outside is an error when the program runs
                     found[node] = read_row(node, step, values, rows, height)
-    return substitute(formulas, found)
+    return with_entries(formulas, found)
+
+
+def with_entries(formulas: Sequence[Node], found: Mapping[Node, Node]) -> list[Node]:
+    """Return formulas in which other nodes replace what is read at positions, without axes of length 1 in between."""
+    merged = {
+        n: shaped(found[n.args[0]], n.shape)
+        for n in topological(formulas)
+        if n.op is reshape and n.args[0] in found
+    }
+    return substitute(formulas, {**found, **merged})
 
 
 def affine(at: Node, i: Node) -> tuple[int, Size] | None:

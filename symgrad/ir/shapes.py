@@ -10,6 +10,7 @@ from symgrad.ir.sizes import (
     Shape,
     Size,
     SizeAtom,
+    clamped,
     names_of,
     size_ceildiv,
     size_max,
@@ -135,6 +136,22 @@ def slice_length(size: Size, triple: Triple) -> Size:
     else:
         end = stop
     return size_ceildiv(size_max(size_sum([first, size_product([-1, end])]), 0), -step)
+
+
+def typed_slice(triple: Triple, size: Size) -> Triple:
+    """Return the ends that one types for a slice of an axis: n - 3 for a start or stop of max(n - 3, 0).
+
+    Example:
+        >>> print(*typed_slice((size_max(size_sum(["n", -3]), 0), None, 1), "n"))
+        n - 3 None 1
+    """
+    start, stop, step = triple
+    first, last = (clamped(end) if isinstance(end, Extent) else None for end in (start, stop))
+    if isinstance(first, Extent) and step > 0:
+        start = first
+    if isinstance(last, Extent) and size_sum([size, size_product([-1, last])]) not in (1, 2):
+        stop = last
+    return start, stop, step
 
 
 def padded(size: Size, before: Size, after: Size) -> tuple[Triple, Size]:

@@ -270,7 +270,7 @@ def _atom(op: Literal["max", "min", "ceildiv"], a: Size, b: Size) -> Extent:
     return Extent(((((SizeAtom(op, a, b)),), 1),))
 
 
-def _clamped(size: Size) -> Size | None:
+def clamped(size: Size) -> Size | None:
     """Return p for a size max(p, 0); None for any other size."""
     if isinstance(size, Extent) and len(size.terms) == 1:
         monomial, c = size.terms[0]
@@ -286,7 +286,7 @@ def size_max(a: Size, b: Size) -> Size:
         return max(a, b)
     if b == 0 and isinstance(a, Extent):
         constant = dict(a.terms).get((), 0)
-        inner = _clamped(size_sum([a, -constant])) if constant < 0 else None
+        inner = clamped(size_sum([a, -constant])) if constant < 0 else None
         if inner is not None:  # max(max(p, 0) - 1, 0) is max(p - 1, 0)
             return size_max(size_sum([inner, constant]), 0)
     difference = size_sum([a, size_product([-1, b])])
@@ -304,7 +304,7 @@ def size_min(a: Size, b: Size) -> Size:
         return b
     if nonnegative(size_product([-1, difference])):
         return a
-    p, q = _clamped(a), _clamped(b)
+    p, q = clamped(a), clamped(b)
     if p is not None and (q is not None or nonnegative(b)):  # min(max(p, 0), q) is max(min(p, q), 0)
         return size_max(size_min(p, b if q is None else q), 0)
     if q is not None and nonnegative(a):

@@ -64,3 +64,6 @@ RULES_APPLIED = 30
 
 STEP_CHARACTERS = 300
 """Characters of a step of a recurrence above which its common parts get short forms of their own."""
+
+IN_STEPS = 5 / 4
+"""How many times as long formulas of steps, and sums over them, may be as formulas with whole arrays."""

@@ -9,8 +9,9 @@ from itertools import groupby
 
 from symgrad.autodiff.jacobians import derivative_of
 from symgrad.autodiff.recurrences import with_steps
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import Derivative, Listing
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.printer import one_line
 from symgrad.ir.notation.recurrence_definitions import short_lines
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -21,6 +22,7 @@ from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.steps import with_factored_sums
 from symgrad.pretty.let_bindings import choose_bindings
+from symgrad.pretty.limits import IN_STEPS
 from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
 from symgrad.pretty.named_program import NamedProgram, name_by_identity
 from symgrad.pretty.program_forms import ProgramForms, program_forms
@@ -68,7 +70,30 @@ def _name_derivatives(
 ) -> NamedFormulas | None:
     lines = Lines(program.words, program.forms, taken={s.name for s in symbols_of([d.y for d in slopes])})
     found = _derived(program, lines, slopes, parts)
-    return None if found is None else _format_result(program, lines, found)
+    if found is None:
+        return None
+    shown = _format_result(program, lines, found)
+    in_steps = _with_rows(program, lines, found, slopes)
+    return shown if in_steps is None else _choose_form(shown, in_steps)
+
+
+def _with_rows(
+    program: ProgramForms, lines: Lines, results: Sequence[Node], slopes: Sequence[Derivative]
+) -> NamedFormulas | None:
+    """Return derivatives whose rows are values of the steps of a backward pass; None if there are none."""
+    names: list[Node] = []
+    new: dict[Node, Node] = {}
+    taken = {*program.known, *(n.name for n in lines.bodies), *(s.name for s in symbols_of(results))}
+    for result, slope in zip(program.step_forms.with_sums(results), slopes, strict=True):
+        rows = program.step_forms.with_rows(result) if slope.by else None
+        names.append(result)
+        if rows is not None and slope.by[0].op is SYMBOL:
+            names[-1] = symbol(Declaration(free_name(f"{slope.by[0].name}_bar", taken), shape=result.shape))
+            taken.add(names[-1].name)
+            new[names[-1]] = rows
+    if not new or lines.bodies:
+        return None
+    return _short_lines(program, lines, names, new)
 
 
 def adjoints(
@@ -104,13 +129,11 @@ def _backward_pass(program: ProgramForms, lines: Lines, bodies: dict[Node, Node]
     """Return the lines of a backward pass in their printed form."""
     formulas = list(bodies.values())
     summed = program.step_forms.with_sums(formulas)
-    return min(
-        (
-            _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
-            for some in ([formulas] if summed == formulas else [formulas, summed])
-        ),
-        key=len,
+    plain, *others = (
+        _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
+        for some in ([formulas] if summed == formulas else [formulas, summed])
     )
+    return _choose_form(plain, others[0]) if others else plain
 
 
 def in_names(
@@ -269,7 +292,12 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
 
 def _format_result(program: ProgramForms, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     plain, summed = _short_forms(program, lines, results), program.step_forms.with_sums(results)
-    return plain if summed == [*results] else min(plain, _short_forms(program, lines, summed), key=len)
+    return plain if summed == [*results] else _choose_form(plain, _short_forms(program, lines, summed))
+
+
+def _choose_form(plain: NamedFormulas, in_steps: NamedFormulas) -> NamedFormulas:
+    """Return formulas of steps, as people write them, unless those with whole arrays are far shorter."""
+    return in_steps if len(in_steps) <= IN_STEPS * len(plain) else plain
 
 
 def _short_forms(program: ProgramForms, lines: Lines, results: Sequence[Node]) -> NamedFormulas:

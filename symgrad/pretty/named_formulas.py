@@ -21,6 +21,9 @@ from symgrad.ir.notation.recurrences import (
     is_recurrence,
     position_text,
     recurrence_lines,
+    row_lines,
+    separate_rows,
+    sliced_rows,
     step_formulas,
     step_places,
     summed,
@@ -149,6 +152,7 @@ def _lines_of(
         _: Sequence[Node],
         called: RecurrenceNames,
         sums: Sequence[Node],
+        rows_of: Mapping[str, Node],
     ) -> tuple[list[str], list[Node]]:
         letter = called.letter(node)
         terms = [summed_terms(s, text, letter, (node, names)) for s in sums]
@@ -159,6 +163,7 @@ def _lines_of(
             lambda nodes: named_parts(nodes, called, text, letter, in_sums=bool(sums)),
             letter,
             terms,
+            row_lines(rows_of, text, letter, (node, names)),
         )
         return shown, [symbol(Declaration(t, shape=s.shape[1:])) for t, s in zip(totals, sums, strict=True)]
 
@@ -170,7 +175,7 @@ def lines_read(
     lines: Sequence[tuple[Node, Node]],
     known: Collection[str],
     loop_lines: Callable[
-        [Node, Sequence[CarryName], Sequence[Node], RecurrenceNames, Sequence[Node]],
+        [Node, Sequence[CarryName], Sequence[Node], RecurrenceNames, Sequence[Node], Mapping[str, Node]],
         tuple[list[str], list[Node]],
     ],
     line: Callable[[Node, Node], str],
@@ -183,7 +188,8 @@ def lines_read(
         lines: new names with their bodies.
         known: names in use.
         loop_lines: a function that returns the lines of a recurrence and symbols for sums over its steps, given the
-            names of its carries, the symbols of their arrays, all names, and the recurrences that sum.
+            names of its carries, the symbols of their arrays, all names, the recurrences that sum, and those that
+            compute rows of arrays, by name.
         line: a function that returns the line of a name and its body.
         words: the program whose names the formulas read.
     """
@@ -205,8 +211,10 @@ def lines_read(
     terms: dict[Node, Sequence[Node]] = {}
     read: dict[Node, Sequence[Node]] = {name: (body,) for name, body in reversed(lines)}
     sums = _sums_over(loops, topological(roots))
+    rows = _rows_over(loops, lines)
+    inside = {n for some in (*sums.values(), *rows.values()) for n in some}
     for node in loops:
-        if any(node in some for some in sums.values()):
+        if node in inside:
             continue
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
@@ -221,7 +229,11 @@ def lines_read(
             table.update(one.rows(table[one.array]))
         table[node] = pack_values([table[v] for v in carry_values(node)], 1)
         totals = [apply(t.op, tuple(substitute(t.args, table)), t.params) for t in sums.get(node, {})]
-        shown, symbols = loop_lines(changed, places, own, called, totals)
+        rows_of = {
+            name.name: apply(x.op, tuple(substitute(x.args, table)), x.params)
+            for x, name in rows.get(node, {}).items()
+        }
+        shown, symbols = loop_lines(changed, places, own, called, totals, rows_of)
         first, *others = own
         read[first] = args
         defined = [n for n, place in zip(own, places, strict=True) if not place.back]
@@ -229,6 +241,10 @@ def lines_read(
         step, _ = step_formulas(changed, places, expression_text, letter)
         formulas = {f"{places[k].name}[{size_text(p)}]": [args[k]] for k, p in at.starts}
         formulas |= {f"{places[k].name}[{position_text(letter, p)}]": [step[k]] for k, p in at.after.items()}
+        formulas |= {
+            left: [x] for left, x in row_lines(rows_of, expression_text, letter, (changed, places)).items()
+        }
+        read.update(dict.fromkeys(rows.get(node, {}).values(), (first,)))
         groups[first] = NamedLines(defined, shown, formulas, [called.value_of(n.name) for n in defined])
         read.update(dict.fromkeys(others, (first,)))
         for summing, ends, total in zip(totals, sums.get(node, {}).values(), symbols, strict=True):
@@ -236,6 +252,8 @@ def lines_read(
             read[total] = (first,)
             terms[total] = [summed_terms(summing, expression_text, letter, (changed, places))]
     for name, body in lines:
+        if any(name in some.values() for some in rows.values()):
+            continue
         (new,) = substitute([body], table)
         shown = {name.name: [new, *(t for total in topological([new]) for t in terms.get(total, ()))]}
         read[name], groups[name] = (new,), NamedLines([name], [line(name, new)], shown)
@@ -254,6 +272,20 @@ def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[
         over = next((x for x in reversed(loops) if x in below and x.params[0] == node.params[0]), None)
         if over is not None:
             found.setdefault(over, {})[node] = [n for n in order if array_of_row(n, node.params[0]) is node]
+    return found
+
+
+def _rows_over(loops: Sequence[Node], lines: Sequence[tuple[Node, Node]]) -> dict[Node, dict[Node, Node]]:
+    """Return for recurrences those that compute rows of an array with a name from their values, with the name."""
+    found: dict[Node, dict[Node, Node]] = {}
+    for name, body in lines:
+        node, first = sliced_rows(body)
+        if first != 1 or not is_recurrence(node) or separate_rows(node) is None:
+            continue
+        below = {*topological(node.args)}
+        over = next((x for x in reversed(loops) if x in below and x.params[0] == node.params[0]), None)
+        if over is not None:
+            found.setdefault(over, {})[node] = name
     return found
 
 

@@ -9,6 +9,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.pretty.adjoints import Adjoint
+from symgrad.pretty.block_rows import concat_rows
 from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.steps import StepForms
 from symgrad.pretty.named_formulas import NamedFormula, NamedFormulas
@@ -43,7 +44,11 @@ class ProgramForms:
         self.words = words
         self.forms = ShortestForms(words)
         self.step_forms = StepForms(
-            words.names, words.bodies, words.steps, lambda node: self.forms.best([node]), self.forms.length
+            words.names,
+            words.bodies,
+            words.steps,
+            lambda f: concat_rows(self.forms.best([f])),
+            self.forms.length,
         )
         self.derivatives: dict[Hashable, NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}

@@ -217,3 +217,15 @@ def test_forms_of_values_have_no_stops_in_steps() -> None:
     stopped, free = (sg.parse(lines.format(h))["y"].node for h in ("stop_gradient(h[t-1])", "h[t-1]"))
     assert canonical([stopped], drop_stops=True).nodes[0] is canonical([free]).nodes[0]
     assert canonical([stopped]).nodes[0] is not canonical([free]).nodes[0]
+
+
+def test_what_reads_entries_of_the_last_value_adds_nothing_to_other_steps() -> None:
+    p = sg.parse("""
+    T : size; a : real; v : real[3]
+    h[0] = v
+    h[t] = sin(a*h[t-1]) for t in 1..T
+    y = h[T, 0]**2 + h[T, 1:]@v[:2]
+    """)
+    (slope,) = gradients(p["y"].node, [p["v"].node])
+    (back,) = (n for n in topological([slope]) if is_recurrence(n) and n.params[1])
+    assert "unslice" not in {n.op.name for n in topological(back.params[-1].results)}

@@ -35,6 +35,7 @@ def test_values_and_positions() -> None:
         "g[2:4]": [4, 8],
         "sum(g[t]*h[t-1], t=1..3)": 42.0,
         "sum(g[t], t=2..3)": 12.0,
+        "u[t-1] = g[t]; k[t] = g[t] for t in 1..3\nsum(u)*u[0]": 28.0,
         "k[0] = 0\nk[t] = k[t-1] + g[t] for t in 1..3\nk[3]": 14.0,
     }
     for line, value in read.items():
@@ -74,3 +75,31 @@ def test_other_positions_are_errors(read: str) -> None:
 def test_values_that_other_steps_read_need_a_first_value(line: str) -> None:
     with pytest.raises(SymgradError):
         sg.parse(line)
+
+
+@pytest.mark.parametrize(
+    ("read", "step"),
+    [
+        ("y[t-1, 1]", "y[t-1][1]"),
+        ("y[t-1, -1]", "y[t-1][2]"),
+        ("y[t-1, t]", "y[t-1][t]"),
+        ("y[t-1, i]", "y[t-1][i]"),
+        ("y[t-1, k[t-1]]", "y[t-1][k[t-1]]"),
+        ("m[t-1, 1]", "m[t-1][1]"),
+        ("n[1, t-1]", "n[1][t-1]"),
+        ("c[t-1, 1, 0]", "c[t-1][1, 0]"),
+        ("sum(c[t-1, 1:, 0])", "sum(c[t-1][1:, 0])"),
+    ],
+)
+def test_entries_of_rows(read: str, step: str) -> None:
+    text = "i : int; k : int[2]; v : real[3]; m : real[2, 3]; n : real[3, 2]; c : real[2, 3, 2]\ny[0] = v"
+    found, same = (
+        sg.parse(f"{text}\ny[t] = y[t-1] + v*{part} for t in 1..2\nz = sum(y[2])") for part in (read, step)
+    )
+    m = np.arange(6.0).reshape(2, 3)
+    given = {"i": 1, "k": [0, 2], "v": [1, 2, 3], "m": m, "n": m.T**2, "c": np.arange(12).reshape(2, 3, 2)}
+    values = [p["z"](**{str(x.name): given[str(x.name)] for x in p["z"].inputs}) for p in (found, same)]
+    assert values[0] == values[1]
+    for p in (found, sg.parse(str(found))):
+        assert p["z"].node is found["z"].node
+    assert "squeeze" not in str(found)

@@ -82,6 +82,7 @@ SAME = [
     "broadcast_to(v, (n, m))", "broadcast_to(X, (n, m))", "zeros((n, 5))", "zeros(n)", "ones((2, n + 1))",
     "full((n, 5), 1/3)", "full(n, s)", "X[ids]", "X[:, ids]", "X[ids, ids]", "X[k]", "X[-1]",
     "T[ids, :, ids]", "gather(stack((T, T)), ids, ids, axes=(1, 3))", "gather(B, 0, axes=(0,))", "B[[0, 2]]",
+    "T[1, k]", "T[0, k, -1]", "B[k, 1]", "T[:, 1:][0, k]",
     "B[rows, [0, 1]]", "X[arange(n)[:, None], ids[None, :]]", "concatenate((X, X), axis=1)",
     "concatenate((v,), axis=0)", "stack((v, v))", "stack((v, v), axis=1)", "stack((s, 1, k))",
     "one_hot(ids, m)", "eye(n)", "eye(n, 3)", "arange(2*n)", "n", "n*s", "sum(X)/n",
@@ -120,7 +121,9 @@ def test_spelling(text: str) -> None:
         ("norm(v, ord=2)", "norm(v)"),
         ("norm(v, ord=1)", "sum(abs(v))"),
         ("zeros_like(X)", "zeros((n, m))"),
-        ("X[n - 3:]", "X[maximum(n - 3, 0):]"),
+        ("X[maximum(n - 3, 0):]", "X[n - 3:]"),
+        ("X[:maximum(n - 3, 0)]", "X[:n - 3]"),
+        ("X[:, :maximum(n - 3, 0)]", "X[:, :n - 3]"),
         ("reshape(X, (-1,))", "reshape(X, (m*n,))"),
     ],
 )

@@ -59,7 +59,7 @@ def test_derivatives_read_the_array_and_are_printed_with_lags() -> None:
         "  dy_dF = array([0, 0, F[9], 0, 0, 0, 0, 0, 0, F[2]])",
     ]
     slope = sg.grad(sg.parse(dedent(RECURRENCES["autoregression"]))["y"], "a")
-    assert str(slope).splitlines()[0] == "x_bar[1:]@x[1:T + 1] + x_bar[0]"
+    assert str(slope).splitlines()[0] == "sum(x_bar[t]*x[t], t=1..T) + x_bar[0]"
 
 
 def test_latex() -> None:

@@ -237,3 +237,101 @@ u[t] = u[t-1] - a*k**2*v[t-1]; v[t] = v[t-1] + a*k**2*u[t] for t in 1..{steps}
 P = u[{steps}]**2""")
     shown = str(sg.grad(p["P"], "k")).splitlines()[0]
     assert shown == f"2*a*k*sum(v_bar[t]*u[t] - v[t-1]*u_bar[t-1], t=1..{steps})"
+
+
+ROWS = """
+T : size; k, e : positive; w : real[2]
+y[0] = w
+a = array([y[t-1,1], -k*sin(y[t-1,0]) - y[t-1,1]]); q = y[t-1] + e*a/2; b = array([q[1], -k*sin(q[0]) - q[1]]); \\
+    y[t] = y[t-1] + e*b for t in 1..T
+loss = y[T,0]**2 + 3*y[T,1]
+"""
+
+
+@pytest.mark.parametrize("by", ["k", "e", "w"])
+def test_steps_of_small_arrays_are_written_by_their_entries(by: str) -> None:
+    p = sg.parse(ROWS)
+    assert "y[t-1][1]" in str(p)
+    assert str(p).splitlines()[-1] == "loss = y[T, 0]**2 + 3*y[T, 1]"
+    slope = sg.grad(p["loss"], by)
+    steps = str(slope).split("  a")[1]
+    assert "q[" in steps
+    assert not [word for word in ("squeeze", "concatenate", "unslice", "full(") if word in steps]
+    both = sized([sg.parse(f"{ROWS}{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+    latex = p["loss"].latex()
+    assert r"y_{T, 0}^{2}" in latex
+    again = sg.parse_latex(latex, "T : size; k, e : positive; w : real[2]").last
+    both = sized([again.node, p["loss"].node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+
+
+@pytest.mark.parametrize(
+    ("step", "by", "shown"),
+    [
+        ("w[k] = w[k-1] - l*X.T@(X@w[k-1] - y)", "l", "sum((y - X@w[k-1])@X@w_bar[k], k=1..50)"),
+        ("w[k] = w[k-1] - l*X.T@(X@w[k-1] - y)", "y", "l*sum(t1[k], k=1..50)"),
+        ("w[k] = w[k-1] + l*sin(w[k-1])", "l", "sum(w_bar[k]@sin(w[k-1]), k=1..50)"),
+        ("w[k] = l*w[k-1]", "l", "sum(w_bar[k]@w[k-1], k=1..50)"),
+    ],
+)
+def test_sums_over_steps_are_written_at_their_positions(step: str, by: str, shown: str) -> None:
+    text = f"X : real[n, m]; y : real[n]; v : real[m]; l : positive\nw[0] = v\n{step} for k in 1..50\nloss = sum(w[50]**2)"
+    slope = sg.grad(sg.parse(text)["loss"], by)
+    assert str(slope).splitlines()[0] == shown
+    both = sized([sg.parse(f"{text}\n{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+
+
+@pytest.mark.parametrize(
+    ("program", "by", "line"),
+    [
+        (NETWORK, "x", "x_bar[t-1] = U.T@t1"),
+        (
+            "r : real[T]; w, a, b, v : positive\ns[0] = v\ns[t] = w + a*r[t-1]**2 + b*s[t-1] for t in 1..T\n"
+            "loss = sum(log(s[t]) + r[t-1]**2/s[t], t=1..T)",
+            "r",
+            "r_bar[t-1] = 2*r[t-1]*(a*(s_bar[t]*s[t]**2 - r[t-1]**2 + s[t]) + s[t])/s[t]**2",
+        ),
+        (  # The name is taken.
+            "T : size; x : real[T]; a, x_bar : real\nh[0] = x_bar\nh[t] = tanh(sin(a*h[t-1]) + exp(x[t-1])) for t in 1..T\n"
+            "loss = h[T]**2",
+            "x",
+            "x_bar_[t-1] = h_bar[t]*(1 - h[t]**2)*exp(x[t-1])",
+        ),
+        (
+            "T : size; x : real[T]; a : real\nh[0] = a\nh[t+1] = tanh(sin(a*h[t]) + exp(x[t])) for t in 0..T-1\n"
+            "loss = h[T]**2",
+            "x",
+            "x_bar[t-1] = h_bar[t]*(1 - h[t]**2)*exp(x[t-1])",
+        ),
+    ],
+)
+def test_gradients_by_rows_are_values_of_the_steps(program: str, by: str, line: str) -> None:
+    slope = sg.grad(sg.parse(program)["loss"], by)
+    first, *lines = str(slope).splitlines()
+    assert first == line.partition("[")[0]
+    shown = [part.strip(" \\") for text in lines for part in text.partition(" for ")[0].split(";")]
+    assert line in shown
+    both = sized([sg.parse(f"{program}\n{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+    assert sg.verify(sg.parse(program)["loss"], by, str(slope)).status == "proved"
+
+
+def test_gradients_by_rows_in_latex() -> None:
+    rows = sg.grad(sg.parse(NETWORK)["loss"], "x").latex().splitlines()
+    assert rows[1] == r"& \bar{x} \\"
+    assert rows[-2] == r"\bar{x}_{t-1} &= U^{\top} t_{1, t}, \quad t = T, \dots, 1"
+
+
+def test_zeros_around_values_at_the_same_places_are_written_once() -> None:
+    text = "x : real[T]; a : real\ns[0] = x[0]\ns[t] = a*x[t] + (1 - a)*s[t-1] for t in 1..T-1\nloss = sum((x[1:] - s[:T-1])**2)"
+    slope = sg.grad(sg.parse(text)["loss"], "x")
+    assert str(slope).splitlines()[0].count("pad(") == 1
+    both = sized([sg.parse(f"{text}\n{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])

@@ -151,7 +151,7 @@ def test_gradients_as_the_backward_pass_makes_them() -> None:
         r"\operatorname{scatter\_add}_{V \times d}\left(2 T_{\mathrm{ids}}, \mathrm{ids}\right)"
     ]
     assert grads(total(power(index(w, slice(1, None)), two)), w) == [
-        r"\operatorname{unslice}_{5}\left(2 w_{1:};\ 1:\right)"
+        r"\operatorname{pad}_{5}\left(2 w_{1:};\ 1:\right)"
     ]
 
 

@@ -71,3 +71,86 @@ def test_parts_of_steps_have_positions_in_latex() -> None:
     assert r"\bar{m}_{t-1} &= " in lines
     assert r", \quad t = T, \dots, 1" in lines
     assert re.search(r"_\{t\} &= ", lines)
+
+
+def _left_sides(latex: str) -> list[str]:
+    rows = latex.replace(r"\text{where} \quad ", "").splitlines()
+    return [row.split("&=")[0].strip() for row in rows if "&=" in row]
+
+
+def _nested(y: sg.Expr, step: Callable[[sg.Expr, sg.Expr], sg.Expr]) -> sg.Expr:
+    return sg.fori_loop(0, 3, lambda i, s: sg.fori_loop(0, 2, lambda j, r: step(r, i), s), y)
+
+
+@pytest.mark.parametrize("name", ["a", "h", "k", "inner", "t"])
+def test_every_level_of_nested_loops_has_names_of_its_own_in_latex(name: str) -> None:
+    a, b = sg.symbols(f"{name} b")
+    loops = [
+        _nested(a, lambda r, i: r * a + i),
+        _nested(a, lambda r, _: _nested(r, lambda s, _: s * a)),
+        sg.fori_loop(
+            0, 3, lambda _, s: _nested(s, lambda r, i: sg.sin(r) + i) * _nested(s, lambda r, _: r * a), b
+        ),
+        sg.fori_loop(
+            0,
+            3,
+            lambda _, s: sg.fori_loop(0, 2, lambda _, r: (r[1], r[0] * a), s),
+            (a, b),
+        )[1],
+    ]
+    for y in [*loops, *(sg.grad(y, a) for y in loops)]:
+        left = _left_sides(y.latex())
+        assert len(left) >= 4
+        assert len({*left}) == len(left)
+        assert name not in {side.partition("_")[0] for side in left}
+
+
+def test_loops_inside_of_steps_have_the_same_names_as_text_and_in_latex() -> None:
+    a = sg.symbols("a")
+    y = _nested(a, lambda r, i: r * a + i)
+    assert "(inner[0] = h[t]; inner[k] = inner[k-1]*a + t for k in 1..2)[2]" in str(y)
+    assert _left_sides(y.latex()) == ["h_{0}", r"\mathrm{inner}_{0}", r"\mathrm{inner}_{k}", "h_{t+1}"]
+
+
+def test_loops_of_several_values_inside_of_steps_are_no_internal_ops() -> None:
+    a, b = sg.symbols("a b")
+    x, y = sg.fori_loop(0, 3, lambda _, s: sg.fori_loop(0, 2, lambda j, r: (r[1], r[0] * a + j), s), (a, b))
+    text = str(x * y)
+    assert "part(" not in text
+    assert "h[t] = t1.inner_a[2]; " in text
+    assert "g[t] = t1.inner_b[2] for t in 1..3" in text
+
+
+def test_no_name_looks_like_a_value_of_a_recurrence_in_latex() -> None:
+    p = sg.parse("""
+    h1, S1 : real; x : real[T]
+    h[0] = h1
+    S = h1*h[t-1] + S1; h[t] = tanh(S)*S + x[t-1] for t in 1..T
+    y = h[T]**2""")
+    for by in ("h1", "S1"):
+        for text in (sg.grad(p["y"], by).latex(), p["y"].latex()):
+            assert "h_{1}" not in text
+            assert "S_{1}" not in text
+            assert r"\mathtt{h1}" in text
+
+
+def test_no_part_of_a_derivative_looks_like_a_value_of_a_step_in_latex() -> None:
+    p = sg.parse("""
+    N : size; A : real[n, n]; w : real[n]; e : positive
+    y[0] = w
+    u = tanh(A@y[t-1]); p = tanh(A@(y[t-1] + e*u/2)); y[t] = y[t-1] + e*tanh(A@(y[t-1] + e*p)) for t in 1..N
+    loss = sum(y[N]**2)""")
+    left = _left_sides(sg.grad(p["loss"], "A").latex())
+    assert {"u_{t}", "p_{t}"} <= {*left}
+    assert not [side for side in left if re.fullmatch(r"[upw]_\{\d+\}", side)]
+
+
+def test_accents_of_higher_derivatives_in_latex() -> None:
+    p = sg.parse("a : real\nh[0] = a\nh[t] = sin(a*h[t-1]) for t in 1..4\ny = h[4]")
+    left = _left_sides(sg.grad(sg.grad(p["y"], "a"), "a").latex())
+    assert {r"\dot{h}_{0}", r"\bar{h}_{4}", r"\dot{\bar{h}}_{4}"} <= {*left}
+
+
+def test_a_sum_of_parts_has_no_parentheses_in_latex() -> None:
+    slope = sg.grad(sg.parse(dedent(RECURRENCES["GARCH"]))["y"], "w").latex()
+    assert r"\left(t_{1, t}\right)" not in slope

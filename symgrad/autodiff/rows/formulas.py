@@ -8,7 +8,7 @@ from typing import TypeVar
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, apply, as_node, size_leaf, size_node
 from symgrad.ir.shapes import slice_start
-from symgrad.ir.sizes import Size, size_max, size_product, size_sum
+from symgrad.ir.sizes import Extent, Size, size_max, size_product, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.array.indexing import sum_of_scattered
@@ -137,6 +137,10 @@ def _row(node: Node, axis: int, rows: Sequence[Node | None]) -> Node | None:
     if node.op is broadcast_to:
         arg = node.args[0]
         return full(_squeezed(arg, axis - len(node.shape) + len(arg.shape)) if x is None else x, shape)
+    if node.op is concatenate and node.params[0] != axis:
+        parts = [r for r in rows if r is not None]
+        behind = node.params[0] - (axis < node.params[0])
+        return concatenate(*parts, params=(behind,)) if len(parts) == len(rows) else None
     if x is not None and node.op is slice_of:
         return slice_axes(x, _without(node.params[0], axis))
     if x is not None and node.op is unslice:
@@ -229,9 +233,12 @@ def row_at(values: Node, position: Size) -> Node:
     """Return the entry of an array, or the formula of entries, at a position of the first axis."""
 
     def entry(array: Node, start: Size) -> Node:
-        at = size_node(size_sum([start, position]))
+        place = size_sum([start, position])
+        if isinstance(place, Extent) and array.shape[0] == size_sum([place, 1]):
+            return index(array, -1)
+        at = size_node(place)
         # A rounded quotient is a real number: only lowering has such sizes.
-        return index(array, at if at.dtype == "int" else size_leaf(size_sum([start, position])))
+        return index(array, at if at.dtype == "int" else size_leaf(place))
 
     return row_of(values, entry)
 

@@ -9,17 +9,17 @@ from typing import Any
 from symgrad.autodiff.batch import batch
 from symgrad.autodiff.recurrences import recur
 from symgrad.autodiff.rows.formulas import row_symbol
-from symgrad.frontend.indices import IndexRange, affine, read_row
+from symgrad.frontend.indices import IndexRange, affine, read_row, with_entries
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.body import Body, StepNotation, divide
 from symgrad.ir.graph import Node, indicator, number, symbol
 from symgrad.ir.notation.recurrences import recurrence_of
-from symgrad.ir.shapes import broadcast_shapes
+from symgrad.ir.shapes import Triple, broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.indexing import gather
-from symgrad.ops.array.layout import concatenate, expand, full, slice_rows
+from symgrad.ops.array.layout import WHOLE, concatenate, expand, full, slice_axes, slice_of, slice_rows
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.arith import add
 from symgrad.ops.scalar.logic import not_, where
@@ -239,7 +239,7 @@ class RecurrenceSteps:
         varying: set[Node] = {self.step}  # what depends on the position and on no value of a step
         values = {*self.whole}
         for node in topological([formula]):
-            if node.op is gather and node.args[0] in self.whole:
+            if node.op is gather and _sliced_rows(node.args[0])[0] in self.whole:
                 done[node] = self._value(node)
                 values.add(node)
             elif (
@@ -252,7 +252,7 @@ class RecurrenceSteps:
                 varying.add(node)
         if self.step in topological([formula], until=done):
             done[self.step] = row_symbol(self.loop.values.positions, self.rows, _HEIGHT)
-        (found,) = substitute([formula], done)
+        (found,) = with_entries([formula], done)
         whole = next((self.whole[n] for n in topological([found]) if n in self.whole), None)
         if whole is not None:
             raise DomainError(
@@ -264,7 +264,8 @@ class RecurrenceSteps:
 
     def _value(self, node: Node) -> Node:
         """Return the symbol of a value of an earlier step."""
-        name = self.whole[node.args[0]]
+        whole, triples = _sliced_rows(node.args[0])
+        name = self.whole[whole]
         axes, at = node.params[0], node.args[1]
         offset = position_offset(at, self.step)
         fixed = as_size(at)
@@ -293,8 +294,16 @@ class RecurrenceSteps:
                     expected=f"{lag} first values",
                     cure="give more of them, each on a line above",
                 )
-        others = node.args[2:]
+        found = slice_axes(found, triples) if triples else found
+        others = [self._converted(x) for x in node.args[2:]]
         return gather(found, *others, params=(tuple(a - 1 for a in axes[1:]),)) if others else found
+
+
+def _sliced_rows(x: Node) -> tuple[Node, Sequence[Triple]]:
+    """Return the array of which an array has parts of all rows, and the slices of these: y[t-1, 0] reads such parts."""
+    if x.op is slice_of and x.params[0][0] == WHOLE:
+        return x.args[0], x.params[0][1:]
+    return x, ()
 
 
 def _where_stopped(stop: Node, value: Node, new: Node) -> Node:

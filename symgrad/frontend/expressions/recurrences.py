@@ -163,10 +163,8 @@ class RecurrenceRules(FunctionRules):
             if given is None:
                 self._claim(line.name)
             self.assign(line.name, Term(values, *span_of(line.name)))
-            if given is None and self.error is None:
-                first = size_sum(
-                    [loop.last if loop.reverse else loop.first, self._offset(line, loop.name) or 0]
-                )
+            first = size_sum([loop.last if loop.reverse else loop.first, self._offset(line, loop.name) or 0])
+            if given is None and self.error is None and first != 0:
                 shape = size_sum([first, loop.length]), *values.shape[1:]
                 place = symbol(Declaration(f"{STEP} positions of {name}", REAL, shape))
                 self.later[place] = self.defined[name], first

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.notation.literals import ANY, ATOM, MUL, NEG, Part, separated, size_text, tuple_text
-from symgrad.ir.shapes import Triple, padded
+from symgrad.ir.shapes import Triple, padded, typed_slice
 from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
 
 Written: TypeAlias = "tuple[list[Part], int]"
@@ -213,8 +213,8 @@ def write_reshape(node: Node, names: Named) -> Written:
     x, shape = node.args[0], node.shape
     if x not in names:
         written = _keeping(node)
-        if written is None and x.op.name == "slice":
-            written = _entry(node)
+        if written is None and x.op.name in ("slice", "gather"):
+            written = _entry(node, names)
         if written is not None:
             return written
     # Subscripts and squeeze merge two reshapes, so if x is a reshape, they would give another node.
@@ -229,21 +229,48 @@ def write_reshape(node: Node, names: Named) -> Written:
     return _call("reshape", x, tuple_text(shape))
 
 
-def _entry(node: Node) -> Written | None:
+def _entry(node: Node, names: Named) -> Written | None:
     """Write x[i, 1:, j] for a reshape that drops axes along which a slice has one entry; return None for any other."""
-    sliced = node.args[0]
-    x, triples = sliced.args[0], sliced.params[0]
-    if not _is_normal(sliced):
+    found = entry_items(node, names)
+    if found is None:
         return None
-    items: list[str] = []
-    shape: list[Size] = []
-    for triple, size, length in zip(triples, x.shape, sliced.shape, strict=True):
-        at = _only(triple, size)
-        if at is None:
-            shape.append(length)
-        items.append(_slice_text(triple) if at is None else str(at))
-    dropped = len(shape) < len(items) and tuple(shape) == node.shape
-    return _subscript(x, _short(items)) if dropped else None
+    x, items = found
+    texts = [
+        i if isinstance(i, Node) else str(i) if isinstance(i, int) else _slice_text(i, size)
+        for i, size in zip(items, x.shape, strict=True)
+    ]
+    return _subscript(x, _short(texts))
+
+
+def entry_items(node: Node, named: Named) -> tuple[Node, list[int | Triple | Node]] | None:
+    """Return x and the items of x[i, 1:, j] for a reshape that drops axes along which a slice has one entry.
+
+    The result is None for other nodes.
+
+    Args:
+        node: a reshape.
+        named: nodes with a name.
+    """
+    inner = node.args[0]
+    at: dict[int, Node] = {}
+    if inner.op.name == "gather" and inner not in named:  # of a slice, at numbers
+        axes: Sequence[int] = inner.params[0]
+        inner, *places = inner.args
+        at = dict(zip(axes, places, strict=True))
+        if any(p.shape or not _stays(p, inner.shape[a], arrays=False) for a, p in at.items()):
+            return None
+    if inner.op.name != "slice" or inner in named or not _is_normal(inner):
+        return None
+    x, triples = inner.args[0], inner.params[0]
+    if any(triples[a] != _WHOLE for a in at):
+        return None
+    found = [
+        at.get(axis, _only(t, size)) for axis, (t, size) in enumerate(zip(triples, x.shape, strict=True))
+    ]
+    shape = [n for n, one in zip(inner.shape, found, strict=True) if one is None]
+    if len(shape) == len(found) or tuple(shape) != node.shape:
+        return None
+    return x, [t if one is None else one for t, one in zip(triples, found, strict=True)]
 
 
 def _only(triple: Triple, size: Size) -> int | None:
@@ -261,15 +288,16 @@ def _only(triple: Triple, size: Size) -> int | None:
     return first if last == first + 1 <= size else None
 
 
-def _short(items: list[str]) -> list[str]:
+def _short(items: list[str | Node]) -> list[str | Node]:
     while len(items) > 1 and items[-1] == ":":
         items.pop()
     return items
 
 
-def _slice_text(triple: Triple) -> str:
-    start, stop = ("" if end is None else size_text(end) for end in triple[:2])
-    return f"{start}:{stop}" + (f":{triple[2]}" if triple[2] != 1 else "")
+def _slice_text(triple: Triple, size: Size) -> str:
+    *ends, step = typed_slice(triple, size)
+    start, stop = ("" if end is None else size_text(end) for end in ends)
+    return f"{start}:{stop}" + (f":{step}" if step != 1 else "")
 
 
 def _is_normal(node: Node) -> bool:
@@ -286,7 +314,8 @@ def write_slice(node: Node, _names: Named) -> Written:
     x, triples = node.args[0], node.params[0]
     if not _is_normal(node):
         return _call("slice", x, _literal(triples))
-    return _subscript(x, _short([_slice_text(t) for t in triples]))
+    items: list[str | Node] = [_slice_text(t, size) for t, size in zip(triples, x.shape, strict=True)]
+    return _subscript(x, _short(items))
 
 
 def write_unslice(node: Node, _names: Named) -> Written:
@@ -369,7 +398,9 @@ def write_gather(node: Node, names: Named) -> Written:
     # If index arrays are not adjacent, their axes come first, in NumPy and therefore in the reader.
     placed = axes == together or not arrays or axes[0] == 0
     # The reader turns a number into a slice, unless the length is a name or there are also index arrays.
-    if not placed or any(not _stays(i, x.shape[a], bool(arrays)) for i, a in zip(indices, axes, strict=True)):
+    if not placed or any(
+        not _stays(i, x.shape[a], arrays=bool(arrays)) for i, a in zip(indices, axes, strict=True)
+    ):
         return _call("gather", *node.args, f"axes={tuple_text(axes)}")
     items: list[Node | str] = [":"] * (axes[-1] + 1)
     for index, axis in zip(indices, axes, strict=True):
@@ -377,7 +408,7 @@ def write_gather(node: Node, names: Named) -> Written:
     return _subscript(x, items)
 
 
-def _stays(index: Node, size: Size, arrays: bool) -> bool:
+def _stays(index: Node, size: Size, *, arrays: bool) -> bool:
     if not index.is_number() or not isinstance(size, int):
         return True
     return arrays and bool(-size <= index.value < size)

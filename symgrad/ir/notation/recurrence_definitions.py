@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from itertools import chain, count, islice
 from typing import NamedTuple
 
 from symgrad.ir.body import Body, StepNotation, carry_values
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.notation.lags import lags_in_text
 from symgrad.ir.notation.literals import ATOM, Part
 from symgrad.ir.notation.printer import ONE_LINE, definition_lines, expression_text, parts_named, short_text
@@ -20,6 +23,7 @@ from symgrad.ir.notation.recurrences import (
 )
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological
+from symgrad.ir.types import NAME
 
 
 class RecurrenceDefinitions(NamedTuple):
@@ -115,17 +119,42 @@ def named_parts(
 
 
 _LETTERS = "kjilmnpq"
+_WORD = re.compile(NAME)
+
+
+def names_inside(node: Node, taken: Collection[str] = ()) -> tuple[list[str], str]:
+    """Return names for the carries of a recurrence inside of a step, and for its positions.
+
+    Args:
+        node: the recurrence, over the names of the step.
+        taken: further names in use.
+    """
+    body: Body = node.params[-1]
+    used = {*taken, *(w for s in topological([node]) if s.op is SYMBOL for w in _WORD.findall(s.name))}
+    base, carries = "inner" if body.height == 1 else "middle", len(body.carries)
+    # Letters that are no positions: in LaTeX, a value has the letter and the position as subscripts.
+    several = (f"{base}_{c * repeated}" for repeated in count(1) for c in "abcdefgh")
+    free = (name for name in chain([base] if carries == 1 else [], several) if name not in used)
+    first = (body.height - 1) % len(_LETTERS)
+    letters = chain(_LETTERS[first:], _LETTERS, (f"{_LETTERS[0]}_{k}" for k in count(1)))
+    return list(islice(free, carries)), next(c for c in letters if c not in used)
 
 
 def write_inside(node: Node, _names: Container[Node]) -> tuple[list[Part], int]:
     """Return the lines of a recurrence in parentheses, for places where a program cannot have lines, such as a step."""
-    height, count = node.params[-1].height, len(node.params[-1].carries)
-    names = [f"inner{height if height > 1 else ''}{f'_{k + 1}' if count > 1 else ''}" for k in range(count)]
-    letter = _LETTERS[(height - 1) % len(_LETTERS)]
+    names, letter = names_inside(node)
     lines, _ = recurrence_lines(
         node, list(map(CarryName, names)), lambda n, _: expression_text(n), lambda _: {}, letter
     )
     return [f"({joined_lines(lines)})"], ATOM
+
+
+def write_part(node: Node, names: Container[Node]) -> tuple[list[Part], int]:
+    """Return one carry of a recurrence inside of a step: the name of the carry after the lines, or after their name."""
+    whole = node.args[0]
+    if not is_recurrence(whole):
+        return write_call(node, names)
+    return [(whole, ATOM, False), f".{names_inside(whole)[0][node.params[0]]}"], ATOM
 
 
 def short_lines(

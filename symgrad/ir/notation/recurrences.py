@@ -16,7 +16,7 @@ from typing import NamedTuple
 from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
-from symgrad.ir.sizes import Extent, Size, SizeAtom, size_sum
+from symgrad.ir.sizes import Size, clamped, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 
@@ -78,6 +78,7 @@ def recurrence_lines(
     parts: Callable[[Sequence[Node]], Mapping[Node, str]],
     letter: str,
     sums: Sequence[Node] = (),
+    rows: Mapping[str, Node] = {},
 ) -> tuple[list[str], list[str]]:
     """Return the lines of a recurrence, and sums over its steps; parts that these read have positions: S[t].
 
@@ -88,10 +89,11 @@ def recurrence_lines(
         parts: a function that returns the parts of formulas that get names of their own, in order.
         letter: the name of the position.
         sums: what is summed over the steps, over names of values and rows.
+        rows: further values that the steps compute and do not read, by their left sides, over the same names.
     """
     places = step_places(node, names)
     found = [f"{names[k].name}[{size_text(at)}] = {text(node.args[k], {})}" for k, at in places.starts]
-    step = formulas_with_parts(node, names, lambda x: text(x, {}), parts, letter, sums)
+    step = formulas_with_parts(node, names, lambda x: text(x, {}), parts, letter, sums, rows)
     known = step.parts
     lines = [
         f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
@@ -127,6 +129,7 @@ def formulas_with_parts(
     parts: Callable[[Sequence[Node]], Mapping[Node, str]],
     letter: str,
     sums: Sequence[Node] = (),
+    rows: Mapping[str, Node] = {},
 ) -> StepFormulas:
     """Return the formulas of a step with names for parts, as `recurrence_lines` has them.
 
@@ -137,10 +140,11 @@ def formulas_with_parts(
         parts: as for `recurrence_lines`, like the others.
         letter: the name of the position.
         sums: what is summed over the steps.
+        rows: as for `recurrence_lines`.
     """
     step, condition = step_formulas(node, names, text, letter)
     places = step_places(node, names).after
-    values = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.items()}
+    values = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.items()} | {**rows}
     # A part that is the value of a carry is read under its name.
     called = {formula: place for place, formula in [*values.items()][::-1]}
     known = dict(parts([*values.values(), *sums]))
@@ -180,7 +184,9 @@ class StepPlaces(NamedTuple):
 
 def step_places(node: Node, names: Sequence[CarryName]) -> StepPlaces:
     """Return the positions in the lines of a recurrence."""
-    length, reverse = _bare(node.params[0]), node.params[1]
+    length, reverse = node.params[0], node.params[1]
+    bare = clamped(length)  # the reader takes the maximum with 0 again
+    length = length if bare is None else bare
     base = _first_step(node, names) - 1
     after = {k: -1 if reverse else n.first - base for k, n in enumerate(names) if not n.back}
     starts: list[tuple[int, Size]] = []
@@ -326,10 +332,39 @@ def summed(node: Node) -> Node | None:
     return terms[0] if len(terms) == 1 and carry not in topological(terms) else None
 
 
+def separate_rows(node: Node) -> Node | None:
+    """Return the value of each step of a recurrence whose steps read no values, over the symbols of the body.
+
+    The result is None for other recurrences.
+    """
+    _, reverse, body = node.params
+    result, *others = body.results
+    return None if others or reverse or body.carries[0] in topological([result]) else result
+
+
+def row_lines(
+    rows: Mapping[str, Node],
+    text: Callable[[Node], str],
+    letter: str,
+    over: tuple[Node, Sequence[CarryName]],
+) -> dict[str, Node]:
+    """Return the values of recurrences whose steps read no values as values of the steps of another one.
+
+    Args:
+        rows: these recurrences by the names of their values; the value of the first step has the position 0.
+        text: a function that returns an array as text.
+        letter: the name of the position.
+        over: the other recurrence, and the names of its carries.
+    """
+    first = step_places(*over).ends[0]
+    place = position_text(letter, size_product([-1, first]))
+    return {f"{name}[{place}]": summed_terms(node, text, letter, over) for name, node in rows.items()}
+
+
 def summed_terms(
     node: Node, text: Callable[[Node], str], letter: str, over: tuple[Node, Sequence[CarryName]] | None = None
 ) -> Node:
-    """Return the terms of a recurrence that sums, over names of values and rows.
+    """Return the terms of a recurrence that sums, or its values if its steps read none, over names of values and rows.
 
     Args:
         node: the recurrence.
@@ -337,20 +372,10 @@ def summed_terms(
         letter: the name of the position.
         over: another recurrence over whose steps it sums, and the names of its carries; by default over its own.
     """
-    terms, own = summed(node), [CarryName("")]
+    terms, own = summed(node) or separate_rows(node), [CarryName("")]
     assert terms is not None
     ahead = 0 if over is None else _first_step(node, own) - _first_step(*over)
     return over_names(node, [terms], own, text, letter, ahead)[0]
-
-
-def _bare(length: Size) -> Size:
-    """Return the size of which a length is the maximum with 0: the reader takes it again."""
-    if isinstance(length, Extent) and len(length.terms) == 1:
-        ((monomial, c),) = length.terms
-        atom = monomial[0] if len(monomial) == 1 else None
-        if c == 1 and isinstance(atom, SizeAtom) and atom.op == "max" and atom.b == 0:
-            return atom.a
-    return length
 
 
 def position_text(letter: str, offset: Size) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.ir.body import unpack_values
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.notation.literals import ATOM, separated
+from symgrad.ir.notation.recurrence_definitions import write_part
 from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ops.array.along import objects
 from symgrad.ops.array.layout import concatenate, full, only, shaped, slice_axes
@@ -133,6 +134,7 @@ part: Op = structural(
     entries="moved",
     total="always",
     native=_part_native,
+    written=write_part,
     cost=0,
     source=None,
     facts=facts("linear"),

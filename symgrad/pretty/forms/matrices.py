@@ -16,7 +16,7 @@ from symgrad.ops.array.contraction import contract, einsum
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import broadcast_to, concatenate, full, reshape, squeeze, unslice
 from symgrad.ops.scalar.arith import add, mul
-from symgrad.pretty.forms.factor_out import factors_of, terms_of
+from symgrad.pretty.forms.factor_out import factors_of, quotient_of, terms_of
 from symgrad.pretty.forms.term_order import diagonal
 from symgrad.support.traversal import postorder
 
@@ -148,3 +148,26 @@ def _from_parts(node: Node, done: dict[Node, Node]) -> Node:
         labels, result = node.params
         return apply(einsum, node.args, (labels, result[::-1]))
     return contract([node], [(0, 1)], (1, 0))
+
+
+def with_dots(node: Node) -> Node:
+    """Return a formula in which sums of products of two vectors are products of the vectors.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("a : real; v, w : real[n]; y = sum(a*v*exp(w))")
+        >>> print(sg.Expr(with_dots(p["y"].node)))
+        a*(v@exp(w))
+    """
+    return fold([node], _with_dot)[node]
+
+
+def _with_dot(node: Node, args: list[Node]) -> Node:
+    node = with_args(node, args)
+    if node.op is not einsum or node.params != (((0,),), ()):
+        return node
+    sign, above, below = factors_of(args[0])
+    scalars, vectors = ([f for f in above if bool(f.shape) is found] for found in (False, True))
+    if below or len(vectors) != 2 or any(v.shape != args[0].shape for v in vectors):
+        return node
+    return quotient_of(sign, [*scalars, contract(vectors, [(0,), (0,)], ())], [])

@@ -11,14 +11,23 @@ from symgrad.ir.body import Body, StepNotation, bound_symbol
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import CarryName, is_recurrence, names_in_step, recurrence_of, summed
+from symgrad.ir.notation.recurrences import (
+    CarryName,
+    is_recurrence,
+    names_in_step,
+    recurrence_of,
+    separate_rows,
+    summed,
+)
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
+from symgrad.ops.array.layout import broadcast_to, expand, slice_rows
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
 from symgrad.pretty.forms.factor_out import factors_of, quotient_of
+from symgrad.pretty.forms.matrices import with_dots
 from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import STEP_CHARACTERS
 from symgrad.rewrite.facts.inference import Conditions
@@ -60,7 +69,8 @@ class StepForms:
     ) -> tuple[Sequence[Node], dict[Node, Node]]:
         """Return short forms of the formulas of a step, and the arrays of the rows that they read."""
         is_sum = summed(steps.node) is not None
-        own = [CarryName("__total" if is_sum else f"__carry{k}") for k in range(len(results))]
+        apart = is_sum or separate_rows(steps.node) is not None
+        own = [CarryName("__total" if apart else f"__carry{k}") for k in range(len(results))]
         others: list[Node] = []
 
         def text(array: Node) -> str:
@@ -70,7 +80,7 @@ class StepForms:
             if found[0] not in others:
                 others.append(found[0])
             # A sum gets the form of the step whose values it reads.
-            number = others.index(found[0]) + (not is_sum)
+            number = others.index(found[0]) + (not apart)
             return f"__carry{found[1]}" + (f"_{number}" if number else "")
 
         names = names_in_step(steps.node, own, text, _LETTER)
@@ -81,6 +91,8 @@ class StepForms:
             total = names[steps.body.carries[0]]
             (terms,) = [a for a in named[0].args if a is not total]
             named = self._with_parts(terms, steps)
+        elif apart:
+            named = self._with_parts(named[0], steps)
         meant = {x: s for s, x in names.items() if x.op is SYMBOL}
         rows = dict(rows)
         known: dict[Node, Node] = {}
@@ -110,7 +122,7 @@ class StepForms:
         differences = {terms_in(e) for e in told.values()}  # 1 - S and 1 - h[t]**2
         if differences:
             found = [order_terms(f, Conditions(), differences) for f in found]
-        found = substitute(found, parts)
+        found = substitute([with_dots(f) for f in found], parts)
         if total is not None:
             found = [total + found[0]]
         return substitute(found, meant), rows
@@ -131,10 +143,11 @@ class StepForms:
             named = {f: v.place for f, v in self._values.items()} | {f: f for f in self._parts}
             named |= {x: e for f, s in named.items() for x, e in _equal_formulas(f, s).items()}
             signed = {**named, **{neg(x): neg(e) for x, e in named.items()}}
-            self._canonical = dict(zip(canonical(list(signed)).nodes, signed.values(), strict=True))
+            keys = map(_with_rows_of_one, canonical(list(signed)).nodes)
+            self._canonical = dict(zip(keys, signed.values(), strict=True))
         far = {v.place for v in self._values.values() if self._rows_of(v.loop, v.name, steps) is None}
         known = {x: e for x, e in self._canonical.items() if x.args and far.isdisjoint(topological([e]))}
-        return substitute(canonical([terms]).nodes, known)
+        return substitute([_with_rows_of_one(n) for n in canonical([terms]).nodes], known)
 
     def with_sums(self, results: Sequence[Node]) -> list[Node]:
         """Return formulas with sums over steps as the last value of a recurrence that adds the terms."""
@@ -156,6 +169,16 @@ class StepForms:
                 else:
                     table[node] = found
         return substitute(results, table)
+
+    def with_rows(self, result: Node) -> Node | None:
+        """Return an array with a row for each step as the values of a recurrence; None for other arrays."""
+        loops = [n for n in topological([result]) if is_recurrence(n)]
+        if len(loops) != 1 or result.shape[:1] != (loops[0].params[0],):
+            return None
+        rows = Rows(loops[0].params[0], 1, {})
+        before = bound_symbol("row", 0, 1, result.shape[1:])
+        (values,) = recur([as_node(0)], [before], [rows.of(result)], rows.arrays, rows.length)
+        return slice_rows(values, 1, None) if is_recurrence(values) else None
 
     def _rows_of(self, loop: Node, name: str, steps: StepArrays) -> Node | None:
         """Return the values that the steps of a recurrence of the program compute, if it has as many steps."""
@@ -190,6 +213,17 @@ def _with_factors_outside(node: Node, args: list[Node]) -> Node:
     rows = dict(zip(steps.body.rows, steps.rows, strict=True))
     (values,) = recur([as_node(0)], [before], [before + term], rows, steps.length)
     return quotient_of(sign, [*same[0], row_at(values, steps.length)], same[1])
+
+
+def _with_rows_of_one(node: Node) -> Node:
+    """Return a formula in which x[1:], if it is one entry, and an array of the entry x[1] are one form."""
+
+    def rebuilt(n: Node, args: list[Node]) -> Node:
+        if n.op is broadcast_to and n.shape == (1, *n.args[0].shape):
+            return expand(args[0], [0])
+        return with_args(n, args)
+
+    return fold([node], rebuilt)[node]
 
 
 def _length(formulas: Sequence[Node]) -> int:

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.arrays import entry_items
 from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
 from symgrad.ir.notation.literals import ATOM, MUL, POW
-from symgrad.ir.sizes import size_sum
+from symgrad.ir.shapes import typed_slice
+from symgrad.ir.sizes import Extent, size_sum
 from symgrad.printing.latex.glyphs import Texts
 from symgrad.printing.latex.pieces import (
+    ACCENTED,
     HADAMARD,
     MATRIX,
     OPEN,
@@ -28,9 +31,7 @@ from symgrad.printing.limits import NESTED_CONTRACTIONS
 
 _IDENTITY = r"\operatorname{Id}"
 _INDEXED = re.compile(r"\\right\]_\{([^}]*)\}|\\sum_\{([^}]*)\}")
-_SIMPLE = re.compile(
-    r"\\?[a-zA-Z]+|\\mathrm\{\w+\}|\\(?:bar|dot)\{\\?[a-zA-Z]+\}"
-)  # names that can take an index
+_SIMPLE = re.compile(rf"\\?[a-zA-Z]+|\\mathrm\{{\w+\}}|{ACCENTED}")  # names that can take an index
 
 
 # ------------------------------------------------------------------------------------------------- products, quotients
@@ -258,6 +259,10 @@ def _reshape(node: Node, texts: Texts) -> Written:
     arg = node.args[0]
     if not arg.shape:
         return texts[arg]  # axes of length 1 are not shown
+    entry = entry_items(node, texts.opaque)
+    if entry is not None:
+        items = [texts[i][0] if isinstance(i, Node) else _item(i, texts) for i in entry[1]]
+        return _subscripted(texts[entry[0]], items, texts)
     found = subscript(node, texts.opaque)
     if found is not None:
         return _subscripted(texts[found[0]], [_item(i, texts) for i in found[1]], texts)
@@ -265,7 +270,9 @@ def _reshape(node: Node, texts: Texts) -> Written:
 
 
 def _slice(node: Node, texts: Texts) -> Written:
-    return _subscripted(texts[node.args[0]], [_item(t, texts) for t in node.params[0]], texts)
+    x = node.args[0]
+    ends = (typed_slice(t, size) for t, size in zip(node.params[0], x.shape, strict=True))
+    return _subscripted(texts[x], [_item(t, texts) for t in ends], texts)
 
 
 def _item(item: Item, texts: Texts) -> str:
@@ -305,7 +312,9 @@ def _gather(node: Node, texts: Texts) -> Written:
     axes: tuple[int, ...] = node.params[0]
     items = [":"] * (max(axes) + 1)
     for axis, index in zip(axes, indices, strict=True):
-        items[axis] = texts[index][0]
+        # Positions of a recurrence are numbers: -1 would be the one before its first value.
+        last = index.is_number(-1) and isinstance(base.shape[axis], Extent)
+        items[axis] = texts.glyphs.size(size_sum([base.shape[axis], -1])) if last else texts[index][0]
     return _subscripted(texts[base], items, texts)
 
 
@@ -391,6 +400,6 @@ ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "scatter_add": _transpose_of(r"scatter\_add"),
     "slice": _slice,
     "solve": _solve,
-    "unslice": _transpose_of("unslice"),
+    "unslice": _transpose_of("pad"),
 }
 """Ops that construct arrays, and solve, whose text depends on their arguments; others have templates."""

@@ -52,7 +52,7 @@ def definition_rows(found: RecurrenceDefinitions, names: Mapping[Node, str]) -> 
 
     rows: dict[Node, str] = {}
     for node, own in found.carries.items():
-        letter = found.called.letter(node)
-        lines, _ = recurrence_rows(node, own, glyphs, text, step, letter, found.called)
+        called = found.called
+        lines, _ = recurrence_rows(node, own, glyphs, text, step, called.letter(node), called.taken, called)
         rows[node] = " \\\\\n".join(lines)
     return rows

@@ -11,13 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 
-from symgrad.autodiff.rows.formulas import reads_row
 from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.lags import Lags, carry_names, named_arrays, with_lags
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, is_spelling
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
-from symgrad.ir.notation.recurrences import is_recurrence, search_of, summed
+from symgrad.ir.notation.recurrences import is_recurrence, search_of
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.pretty.forms.factor_out import factors_of
@@ -40,7 +39,12 @@ from symgrad.printing.latex.pieces import (
     within,
 )
 from symgrad.printing.latex.pieces import Written as _Written
-from symgrad.printing.latex.recurrences import recurrence_rows, sum_over_steps
+from symgrad.printing.latex.recurrences import (
+    arrays_with_entries,
+    ends_of_sum,
+    recurrence_rows,
+    sum_over_steps,
+)
 from symgrad.printing.limits import LATEX_CHARACTERS, LATEX_LINE_CHARACTERS, LATEX_REPEATED_CHARACTERS
 from symgrad.support.traversal import walk
 
@@ -118,7 +122,7 @@ def latex_lines(
         fresh: new names for parts.
         whole: whether no part is written on a line of its own.
     """
-    kept = {*(names or {}), *arrays}
+    kept = {*(names or {}), *arrays, *(spelled or {})}
     _, lags = with_lags([node], kept)
     if lags:
         (node, *keys), lags = with_lags([node, *(names or {}), *(spelled or {})], kept)
@@ -135,6 +139,8 @@ def latex_lines(
     loops = RecurrenceNames({*read, *sizes, *beside}, steps=steps)
     own = _named_recurrences(order, named, loops, arrays, lags)
     called = [name for names in own.values() for name in names]
+    called += [name for n in own if n.params[-1] in steps for name in steps[n.params[-1]].parts]
+    called += arrays_with_entries(own)
     glyphs = Glyphs([*read, *sizes, *called], beside, called)
     written = Texts(glyphs)
     numbers = (n for n in order if n in texts and is_spelling(n, texts[n]))
@@ -169,9 +175,9 @@ def latex_lines(
             ) -> tuple[list[str], str]:
                 return latex_lines(r, None, {**known, **more}, beside, fresh=fresh, whole=whole)
 
-            ends = [reader for reader in order if n in reader.args]
+            ends = ends_of_sum(n, order)
             letter = loops.letter(n)
-            if summed(n) is not None and all(reads_row(reader, n, n.params[0]) for reader in ends):
+            if ends:
                 total = sum_over_steps(n, glyphs, lambda x: written[x][0], partial(step, whole=True), letter)
                 written.update(dict.fromkeys(ends, (total, MUL)))
                 written.opaque.update(ends)
@@ -187,6 +193,7 @@ def latex_lines(
                 lambda x: written[x][0],
                 partial(step, whole=True) if named_in_step else step,
                 letter,
+                loops.taken,
                 loops if named_in_step else None,
             )
             lines += rows_of_steps

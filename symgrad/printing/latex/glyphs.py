@@ -23,6 +23,8 @@ _WORDS = re.compile(r"\\(?:operatorname|text|begin|end)\{\{.*?\}\}|\{\w+\}")
 _LETTERS = re.compile(r"(\\?)([a-zA-Z]+)([_^]?)")
 _SYMBOLS = frozenset(("sigma", "Gamma", "gamma", "Phi", "psi", "varphi", "zeta"))
 """Greek letters that are functions or constants."""
+_ACCENTS = ("bar", "dot")
+"""Subscripts that are written as accents, and never look like positions."""
 _NUMBERS = (("e",), ("pi",))
 """Letters that are numbers in every formula, and so never the text of a name that the formula reads."""
 
@@ -74,7 +76,8 @@ class Glyphs:
         self._texts: dict[str, str] = {}
         for n in names:
             parts = name_parts(n)
-            own = self._looks_like(parts) == n and parts[:-1] not in entries
+            entry = parts[:-1] in entries and parts[-1] not in _ACCENTS
+            own = self._looks_like(parts) == n and not entry
             self._texts[n] = latex_name(n) if own else _verbatim(n)
 
     def _looks_like(self, parts: tuple[str, ...]) -> str | None:

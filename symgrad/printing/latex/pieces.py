@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TypeAlias
 
 from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, number_text
@@ -78,21 +78,26 @@ def _letter(part: str) -> str:
     return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
-_ACCENTED = re.compile(r"(\\?[a-zA-Z]+)_\{\\mathrm\{(bar|dot)\}\}")
+_ACCENTED = re.compile(r"(\\?[a-zA-Z]+)_\{((?:\\mathrm\{(?:bar|dot)\}(?:, |(?=\})))+)\}")
 
 
 def with_accent(name: str) -> str:
-    r"""Return the name of an adjoint or tangent with an accent.
+    r"""Return the name of an adjoint or tangent with its accents.
 
     Example:
-        >>> with_accent(r"h_{\mathrm{bar}}"), with_accent("h")
-        ('\\bar{h}', 'h')
+        >>> [with_accent(name) for name in (r"h_{\mathrm{bar}}", r"h_{\mathrm{bar}, \mathrm{dot}}", "h")]
+        ['\\bar{h}', '\\dot{\\bar{h}}', 'h']
     """
     found = _ACCENTED.fullmatch(name)
-    return name if found is None else rf"\{found[2]}{{{found[1]}}}"
+    accents = [] if found is None else re.findall("bar|dot", found[2])
+    return reduce(lambda text, accent: rf"\{accent}{{{text}}}", accents, found[1] if found else name)
 
 
-_NAMED = re.compile(r"(\\?[a-zA-Z]+(?:\{[^{}\d][^{}]*\})?)(?:_\{((?:[^{}:]|\{[^{}]*\})*)\})?")
+ACCENTED = r"(?:\\(?:bar|dot)\{)+\\?[a-zA-Z]+\}+"
+"""The pattern of a name with accents."""
+_NAMED = re.compile(
+    rf"({ACCENTED}|\\?[a-zA-Z]+(?:\{{[^{{}}\d][^{{}}]*\}})?)" + r"(?:_\{((?:[^{}:]|\{[^{}]*\})*)\})?"
+)
 
 
 def entry_text(name: str, position: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import CarryName, has_recurrences
@@ -20,9 +21,10 @@ from symgrad.pretty.named_formulas import NamedFormulas, NamedLines, lines_read
 from symgrad.printing.latex.expressions import latex, latex_lines, word_call
 from symgrad.printing.latex.glyphs import Glyphs
 from symgrad.printing.latex.pieces import Written, latex_number, with_accent
-from symgrad.printing.latex.recurrences import recurrence_rows
+from symgrad.printing.latex.recurrences import arrays_with_entries, recurrence_rows
 
 _PART = re.compile(r"t\d+")
+_LETTERS = "uwpqdfgrsvxyz"
 
 
 def formulas_latex(found: NamedFormulas, beside: Iterable[str] = ()) -> str:
@@ -87,17 +89,25 @@ def row_groups(
     formulas = [*found.results, *(node for line in found.lines for node in line)]
     read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
     read += [n for of, by in found.slopes.values() for n in (of, *by)]
-    beside = [*beside, *read]
-    glyphs = Glyphs(read, beside)
+    words = found.words
+    parts = [name for notation in words.steps.values() for name in notation.parts]
+    beside = [*beside, *read, *parts]
+    arrays = [*(n.name for n, body in words.bodies.items() if loop_of(body) is not None), *parts]
+    arrays += arrays_with_entries(topological(formulas))
+    glyphs = Glyphs(read, beside, arrays)
     slopes = {
         name: (leibniz(glyphs.name(of), list(map(glyphs.name, by))), MUL)
         for name, (of, by) in found.slopes.items()
     }
     slopes |= {name: (text, ATOM) for name, text in names.items()}
     if has_recurrences(formulas):  # t_{1} looks like an entry of parts t_{1, t} of steps
-        free = next(c for c in "uwpqd" if not any(n.startswith(c) for n in beside))
-        parts = [name for name, _ in found.lines if _PART.fullmatch(name.name)]
-        slopes |= {name: (f"{free}_{{{name.name[1:]}}}", ATOM) for name in parts}
+        free = next((c for c in _LETTERS if not any(n.startswith(c) for n in beside)), "t")
+        lines = [name for name, _ in found.lines if _PART.fullmatch(name.name)]
+        slopes |= {name: (f"{free}_{{{name.name[1:]}}}", ATOM) for name in lines}
+        # h_{1} looks like the value of h at 1
+        own = (s for s in symbols_of(formulas) if s not in slopes and s not in found.spelling.literals)
+        slopes |= {s: (glyphs.name(s.name), ATOM) for s in own}
+        slopes |= {n: (with_accent(slopes[n][0]), ATOM) for n, _ in found.lines if n in slopes}
     spelled = spelled_latex(found.spelling, slopes, beside)
 
     def step(r: Node, more: Mapping[Node, Written]) -> tuple[list[str], str]:
@@ -109,9 +119,10 @@ def row_groups(
         own: Sequence[Node],
         called: RecurrenceNames,
         sums: Sequence[Node],
+        rows_of: Mapping[str, Node],
     ) -> tuple[list[str], list[Node]]:
         def glyphs_with(parts: Iterable[str]) -> Glyphs:
-            return Glyphs([*read, *(s.name for s in own), *parts], beside)
+            return Glyphs([*read, *(s.name for s in own), *parts], beside, arrays)
 
         def text(x: Node) -> str:
             return latex(x, spelled=spelled, beside=beside)
@@ -119,7 +130,9 @@ def row_groups(
         bars = glyphs_with(())
         spelled.update((s, (with_accent(bars.name(s.name)), ATOM)) for s in own)
         letter = called.letter(node)
-        rows, shown = recurrence_rows(node, names, glyphs_with, text, step, letter, called, sums)
+        rows, shown = recurrence_rows(
+            node, names, glyphs_with, text, step, letter, called.taken, called, sums, rows_of
+        )
         totals = [
             symbol(Declaration(f"sum {len(spelled) + k}", shape=s.shape[1:])) for k, s in enumerate(sums)
         ]

@@ -178,7 +178,7 @@ def test_recurrences_of_python_have_names() -> None:
     found = sg.explain(sg.fori_loop(0, 5, lambda t, h: sg.tanh(w * h), x) ** 2, w)
     assert [str(a) for a in found.adjoints] == [
         "h_bar[5] = 2*h[5]\nh_bar[t-1] = h_bar[t]*w*(1 - h[t]**2) for t in 5..1",
-        "w_bar = sum(h[:5]*sech(w*h[:5])**2*h_bar[1:])",
+        "w_bar = sum(h_bar[t]*h[t-1]*(1 - h[t]**2), t=1..5)",
     ]
 
 
@@ -287,7 +287,7 @@ def test_lines_that_read_noise() -> None:
     found = d.json()["noise"]["w"]["lines"]
     assert found == {
         "steps": [["x[t]", ["w[t-1]"], "t in 1..T"]],
-        "gradient": [["x_bar[T]", ["x[T]"]], ["a_bar", ["x[:T]"]], ["s_bar", ["w"]]],
+        "gradient": [["x_bar[T]", ["x[T]"]], ["a_bar", ["x[t-1]"]], ["s_bar", ["w[t-1]"]]],
     }
     assert "x[t] reads w[t-1] for t in 1..T" in str(d)
 

@@ -131,6 +131,14 @@ MEANINGS = [
         "z[0] = 1; d[0] = 1\nv = z[k-1]*a; d[k] = v/3; z[k] = z[k-1] + d[k] "
         "until z[k] > 2 or d[k] > 1, at most 4\nz[2] + d[1]",
     ),
+    (  # The rows of x are 0..T-1; the sum reads all but the first one.
+        r"h_0 = 0 \\ h_t = a h_{t-1} + 1, \quad t = 1, \dots, T - 1 \\ \sum_{t=1}^{T - 1} h_t x_t",
+        "h[0] = 0\nh[t] = a*h[t-1] + 1 for t in 1..T-1\nsum(h[t]*x[t], t=1..T-1)",
+    ),
+    (  # A number is one position, also of two digits.
+        r"h_0 = (1, w_0) \\ h_t = \sin(h_{t-1} + h_{t-1, 1}), \quad t = 1, \dots, 12 \\ \|h_{12}\|^2",
+        "h[0] = array([1, w0])\nh[t] = sin(h[t-1] + h[t-1][1]) for t in 1..12\nsum(h[12]**2)",
+    ),
 ]
 
 

@@ -32,7 +32,7 @@ from symgrad.ir.graph import OPS, Node, constant, number, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.printer import short_text
-from symgrad.ir.sizes import Size, size_sum
+from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.types import DOMAINS, Declaration, Domain
 from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
@@ -57,11 +57,13 @@ class BoundIndex:
         node: the node that stands for the positions of the index, counted from 0.
         start: its first value.
         first: the number of the first entry of an array.
+        length: the number of its values, if that is known.
     """
 
     node: Node
     start: int = 0
     first: int = 0
+    length: Size | None = None
 
 
 class LetterRules(ProgramReader):
@@ -237,7 +239,8 @@ class LetterRules(ProgramReader):
                 expected="an index, or sections such as 1:n",
                 cure="write a number",
             )
-        trees = self.index_trees(tree.below, len(array.node.shape))
+        numbered = array.node in self.firsts  # h_{50} is one position, A_{12} two
+        trees = self.index_trees(tree.below, 0 if numbered else len(array.node.shape))
         if not array.node.shape and trees:
             raise self.refuse(
                 f"{self.text_of(array)} is a number and has no entries",
@@ -251,7 +254,6 @@ class LetterRules(ProgramReader):
             items.append((yield self._item(array, axis, item, tree)))
             axis += not (isinstance(item, Slice) and item.star)
         found = self.kept(subscript(self, array, items, tree.end))
-        numbered = array.node in self.firsts
         if not numbered and base_of(tree.base) is not None and all(isinstance(i, NumberTree) for i in trees):
             name = self.text_of(tree.base)
             self.read_as(
@@ -299,8 +301,12 @@ class LetterRules(ProgramReader):
             return Section(None, None, None)
         first = self.firsts.get(array.node) if axis == 0 else None
         position = yield self.position(tree, first)
-        if position is not None and axis == 0 and first is None and self.firsts and _is_before(position.node):
-            # x_{t-1} for t = 1, ..., T beside a recurrence: the rows of x are counted from 0 as well.
+        from_zero = position is not None and (
+            _is_before(position.node) or self._is_up_to(tree, array.node.shape[axis : axis + 1])
+        )
+        if from_zero and axis == 0 and first is None and self.firsts:
+            # x_{t-1} for t = 1, ..., T beside a recurrence: the rows of x are counted from 0 as well. So are those of
+            # V_t if V has T + 1 rows.
             self.firsts[array.node] = 0
             position = yield self.position(tree, 0)
         if position is not None:
@@ -334,6 +340,15 @@ class LetterRules(ProgramReader):
                 ),
             )
         return self.term(number(value.node.value - first), value.start, value.end)
+
+    def _is_up_to(self, tree: Tree, shape: Shape) -> bool:
+        """Tell whether the last value of an index is the last position of an axis, counted from 0."""
+        bound = self.bound.get(tree.text) if isinstance(tree, Word) else None
+        return (
+            bound is not None
+            and bound.length is not None
+            and shape == (size_sum([bound.start, bound.length]),)
+        )
 
     def first_entry(self, array: Node, axis: int, _place: Node, _tree: Tree) -> int:
         """Return the number of the first entry of an array along an axis, which a formula reads at a place."""

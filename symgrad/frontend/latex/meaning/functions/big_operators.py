@@ -73,7 +73,8 @@ class BigRules(ApplicationRules):
             )
         ranges, conditions = yield self._ranges(scripts)
         outer = self.bound
-        self.bound = {**outer, **{r.word.text: BoundIndex(r.node, r.start, r.first) for r in ranges}}
+        here = {r.word.text: BoundIndex(r.node, r.start, r.first, r.length) for r in ranges}
+        self.bound = {**outer, **here}
         value = yield self.value(body)
         masks = yield self.values(conditions)
         self.bound = outer

@@ -81,8 +81,8 @@ class AppliedRules(ScriptRules):
 
     def applied(self, spelled: str, function: Tree, bracket: Bracket, end: int) -> Steps[Term]:
         """Return a function of the values in brackets."""
-        if spelled == "unslice":
-            return (yield self._unslice(function, bracket, end))
+        if spelled in ("pad", "unslice") and isinstance(function, Scripted) and function.below:
+            return (yield self._padded(function, bracket, end))
         values = yield self.values(bracket.items)
         if "|" in bracket.separators and spelled not in ("ellipkinc", "ellipeinc"):
             raise self.refuse(
@@ -93,8 +93,8 @@ class AppliedRules(ScriptRules):
             )
         return (yield self._made(spelled, function, values, end))
 
-    def _unslice(self, function: Tree, bracket: Bracket, end: int) -> Steps[Term]:
-        r"""Return values at the places of a section, and zeros elsewhere: \operatorname{unslice}_{n}(x; 1:)."""
+    def _padded(self, function: Scripted, bracket: Bracket, end: int) -> Steps[Term]:
+        r"""Return values at the places of a section, and zeros elsewhere: \operatorname{pad}_{n}(x; 1:)."""
         value = yield self.value(bracket.items[0])
         triples: list[ItemList] = []
         for item in bracket.items[1:]:
@@ -106,7 +106,7 @@ class AppliedRules(ScriptRules):
                 found.append(self.parameter(int(item.text) + 1, item))
             found += [nothing] * (3 - len(found))
             triples.append(ItemList(tuple(found), item.start, item.end, False))
-        sizes = yield self._sizes((function.below or ()) if isinstance(function, Scripted) else ())
+        sizes = yield self._sizes(function.below or ())
         start = function.start
         shape = ItemList(tuple(sizes), start, end, False)
         return self.call_of(
