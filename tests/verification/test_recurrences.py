@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from textwrap import dedent
 
 import pytest
@@ -258,3 +259,26 @@ def test_a_claim_with_a_wrong_line_is_refuted() -> None:
     assert wrong != right
     assert sg.verify(y, "b", right).status == "proved"
     assert sg.verify(y, "b", wrong).status == "refuted"
+
+
+@pytest.mark.parametrize("ends", [(0, "n"), (0, 5), (1, "n"), (2, 5)])
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda p, i, s: s + p["a"] * p["x"][i] ** 2,
+        lambda p, i, s: s * p["x"][i] + p["a"],
+        lambda p, i, s: s + i * p["a"] * p["x"][i],
+        lambda p, i, s: s + sg.sin(s) * p["x"][p["k"][i]],
+    ],
+)
+def test_loops_that_read_entries_at_their_number(
+    ends: tuple[int, int | str], step: Callable[[sg.Program, sg.Expr, sg.Expr], sg.Expr]
+) -> None:
+    p = sg.parse("x : real[n]; a : real; k : int[n]\nu = sum(x) + a")
+    y = sg.fori_loop(*ends, lambda i, s: step(p, i, s), 1)
+    for wrt in [symbol for symbol in y.inputs if symbol.dtype == "real"]:
+        right = sg.grad(y, wrt)
+        for claim, status in ((right, "proved"), (2 * right, "refuted")):
+            verdict = sg.verify(y, wrt, claim)
+            assert verdict.status == status
+            assert replayed(verdict) == status
