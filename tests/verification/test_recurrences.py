@@ -282,3 +282,22 @@ def test_loops_that_read_entries_at_their_number(
             verdict = sg.verify(y, wrt, claim)
             assert verdict.status == status
             assert replayed(verdict) == status
+
+
+SUM = "T : size; a : real; x : real[T]\nh[0] = 0\nh[t] = h[t-1] + a*x[t-1] for t in 1..T\ny = h[T]"
+
+
+@pytest.mark.parametrize(
+    ("program", "claim", "steps"),
+    [
+        (SUM, "sum(x[:minimum(T, 12)])", 13),
+        (SUM, "sum(x[maximum(T - 12, 0):])", 13),
+        (SUM, "sum(x[:minimum(T, 12) + 5])", 18),
+        (SUM, "sum(where(arange(T)/2 < 12, x, 0))", 25),
+        ("T : size; a : real\nh[0] = 0\nh[t] = where(h[t-1] < 12, h[t-1] + 1, h[t-1]) for t in 1..T\ny = a*h[T]", "T", 13),
+        ("T : size; a : real\nh[0] = a\nh[t] = where(t > 25, 2, 1)*h[t-1] for t in 1..T\ny = h[T]", "1", 26),
+    ],
+)  # fmt: skip
+def test_sizes_beside_the_numbers_of_a_claim_are_tried(program: str, claim: str, steps: int) -> None:
+    found = sg.verify(sg.parse(program)["y"], "a", claim)
+    assert found.why == f"the two sides differ for T = {steps}"
