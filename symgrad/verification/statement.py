@@ -15,7 +15,7 @@ from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import Declaration, End
+from symgrad.ir.types import End
 from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.verification.softmax_masks import without_infinities

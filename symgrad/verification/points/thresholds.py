@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from symgrad.checker.program.length_values import postfix
 from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody
@@ -52,17 +52,21 @@ def positive_integers(program: ProofProgram) -> list[int]:
     """Return the first few positive integers in lengths, slices and positions, then the first few other ones.
 
     Example:
-        >>> steps = (ProofStep("number", (), (Fraction(7),)), ProofStep("iota", (), ("2*n + 12",), ("2*n + 12",), "int"))
-        >>> positive_integers(ProofProgram(steps, ()))
+        >>> seven = ProofStep("number", (), (Fraction(7),))
+        >>> positive_integers(ProofProgram((seven, ProofStep("iota", (), ("2*n + 12",), ("2*n + 12",), "int")), ()))
         [2, 12, 7]
     """
-    found: dict[int, None] = {}
-    todo: list[Any] = [s.shape for s in program.symbols]
+    nested: Any = tuple(s.shape for s in program.symbols)
     for step in _steps(program):
-        todo += (step.shape, step.params if step.op not in ("symbol", "constant", "number") else ())
-    for item in leaves(todo, lambda x: x if isinstance(x, list | tuple) else None):
-        for n in postfix(item) if isinstance(item, str) else (item,):
-            if isinstance(n, int | Fraction) and not isinstance(n, bool) and n:
+        nested += (step.shape, step.params if step.op not in ("symbol", "constant", "number") else ())
+
+    def inside(x: Any) -> tuple[Any, ...] | None:
+        return cast("tuple[Any, ...]", x) if isinstance(x, tuple) else None
+
+    found: dict[int, None] = {}
+    for length in leaves(nested, inside):
+        for n in postfix(length) if isinstance(length, str) else (length,):
+            if isinstance(n, int | Fraction) and n is not True and n:
                 found.setdefault(abs(int(n)))
         if len(found) >= THRESHOLDS:
             break

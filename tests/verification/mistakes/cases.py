@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["CASES", "Case"]
+from symgrad.ir.graph import Node
+from symgrad.support.errors import UsageError
+from symgrad.verification.mistakes.candidate import Mistake
+from symgrad.verification.mistakes.other_lengths import OtherLengths
+
+__all__ = ["CASES", "Case", "recognise"]
+
+
+def recognise(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, int] | None = None) -> list[Mistake]:
+    """Return the mistakes that give a claim for one choice of lengths."""
+
+    def build(_: Mapping[str, int]) -> list[Node]:
+        raise UsageError("there are no other lengths")
+
+    return OtherLengths(build, (y, wrt, claim), sizes or {}, (), ()).mistakes(None)
 
 
 @dataclass(frozen=True, slots=True)
