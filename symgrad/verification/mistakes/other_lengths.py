@@ -84,7 +84,7 @@ class OtherLengths:
         try:
             search = self._search(self._first, self.sizes, witness)
             for stage in search.stages:
-                if found := self._held(stage, search.mistakes(stage)):
+                if found := self._for_all_lengths(stage, search.mistakes(stage)):
                     return found
         except _NO_ANSWER:
             pass
@@ -122,7 +122,7 @@ class OtherLengths:
             return node
         return self._others[0][1].named(node) if self._others else None
 
-    def _held(self, stage: str, found: list[Mistake]) -> list[Mistake]:
+    def _for_all_lengths(self, stage: str, found: list[Mistake]) -> list[Mistake]:
         """Return the mistakes that explain the claim for other lengths, too: 1 + n is 6 only for n = 5."""
         for sizes, pairs, search in self._others if found else ():
             kinds = {kind for f in found for kind in (f.kind, f.second and f.second.kind) if kind}
