@@ -16,7 +16,7 @@ from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.candidate import Mistake, confirmed
 from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation
-from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
+from symgrad.verification.mistakes.edits.axes import other_steps, other_sums, without_outer
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import (
     Deviation,
@@ -268,13 +268,16 @@ class Recognition:
         """Find changes of the claim that make it right."""
         self.sums()
         counts = self.derivation.counts
-        edits = chain(repaired(self.claim, counts), other_sums(self.claim, counts))
+        right = self.derivation.right
+        edits = chain(
+            repaired(self.claim, counts), other_sums(self.claim, counts), other_steps(self.claim, right)
+        )
         found = edited(self.claim, (e for e in edits if self.is_tried(e.kind)))
         cost = _PER_EQUATION * len(topological([self.claim]))
         for n, (edit, formula) in enumerate(found):
             if self.late(cost) or n > EDITS:
                 return
-            self.compare_edit(edit, formula, self.derivation.right)
+            self.compare_edit(edit, formula, right)
 
     def slips(self, right: Node, *, outer: bool = False) -> None:
         """Find slips in writing down the right derivative that turn it into the claim."""

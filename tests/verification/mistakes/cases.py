@@ -222,6 +222,12 @@ CASES = (
     Case("other-variable", "x, z : real\ny = x**2*exp(x*z)", "x", "x**3*exp(x*z)"),
     Case("not-differentiated", "x : real\ny = x*sin(x) + x**3", "x", "x*sin(x) + x**3"),
     Case(
+        "wrong-steps",
+        "a : real; x : real[T]\nh[0] = 1\nh[t] = sin(a*h[t-1] + x[t-1]) for t in 1..T\ny = h[T]",
+        "x",
+        "g[1:]*cos(a*h[:T] + x)\nwhere\n  g[T] = 1\n  g[t-1] = g[t]*cos(a*h[t-1] + x[t-1]) for t in T..1",
+    ),
+    Case(
         "names-exchanged", "x, a, b : real\ny = exp(a*x)*sin(b*x)", "x", "exp(b*x)*(b*sin(a*x) + a*cos(a*x))"
     ),
     Case("constant-factor", "x : real\ny = x*sin(x)", "x", "5/3*(sin(x) + x*cos(x))"),

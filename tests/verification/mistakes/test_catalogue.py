@@ -105,16 +105,16 @@ def _all_found(case: Case) -> list[int]:
 
 def _row(case: Case) -> str:
     """Return the row of a mistake: its kind, a program, a claim that makes it, and the right formula."""
-    *declared, last = case.program.split("\n")
     (found,) = [d for d in verdict_on(case).diagnosis if d.kind == case.kind][:1]
     claim = f"`{case.claim}`" + (f", by `{case.wrt}`" if case.wrt else "")
     cells = (
         f"**{case.kind}**: {KINDS[case.kind]}",
-        f"`{'; '.join((*declared, last))}`",
+        f"`{case.program}`",
         claim,
         f"`{found.corrected}`" if found.corrected else "",
     )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    in_one_line = (cell.replace("\nwhere\n  ", " where ").replace("\n", "; ") for cell in cells)
+    return "| " + " | ".join(cell.replace("|", "\\|").replace(";   ", "; ") for cell in in_one_line) + " |"
 
 
 def _table(cases: Sequence[Case]) -> str:
