@@ -294,6 +294,7 @@ SUM = "T : size; a : real; x : real[T]\nh[0] = 0\nh[t] = h[t-1] + a*x[t-1] for t
         (SUM, "sum(x[maximum(T - 12, 0):])", 13),
         (SUM, "sum(x[:minimum(T, 12) + 5])", 18),
         (SUM, "sum(where(arange(T)/2 < 12, x, 0))", 25),
+        ("T : size; a, b : real\nh[0] = a\nh[t] = b*h[t-1] for t in 1..T\ny = h[maximum(T - 12, 0)]", "1", 13),
         ("T : size; a : real\nh[0] = 0\nh[t] = minimum(h[t-1] + 1, 12) for t in 1..T\ny = a*h[T]", "T", 13),
         ("T : size; a : real\nh[0] = a\nh[t] = where(t > 25, 2, 1)*h[t-1] for t in 1..T\ny = h[T]", "1", 26),
     ],

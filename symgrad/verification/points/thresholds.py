@@ -49,7 +49,7 @@ def literals(program: ProofProgram) -> list[Fraction]:
 
 
 def positive_integers(program: ProofProgram) -> list[int]:
-    """Return the first few positive integers in lengths, slices and positions, then the first few other ones.
+    """Return the first few integers without signs: in lengths, slices and positions, then in numbers; not 0.
 
     Example:
         >>> seven = ProofStep("number", (), (Fraction(7),))
@@ -70,7 +70,7 @@ def positive_integers(program: ProofProgram) -> list[int]:
                 found.setdefault(abs(int(n)))
         if len(found) >= THRESHOLDS:
             break
-    return list(found | dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0))
+    return list(found | dict.fromkeys(abs(int(c)) for c in literals(program) if c.denominator == 1 and c))
 
 
 def between(program: ProofProgram) -> list[Fraction]:
