@@ -12,9 +12,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.checker.balls.programs import evaluate, in_domain, infer_sizes
+from symgrad.checker.balls.programs import in_domain, infer_sizes
 from symgrad.checker.clock import now, tick, until
-from symgrad.checker.complex.check import RealStatement, check_complex
+from symgrad.checker.complex.check import check_complex
 from symgrad.checker.extension_field.cases import check_case
 from symgrad.checker.extension_field.evaluate import branch_on_comparison
 from symgrad.checker.extension_field.field import GiveUp
@@ -23,10 +23,10 @@ from symgrad.checker.file.statement import Statement, statement_of
 from symgrad.checker.index_form.proofs import has_sizes, prove_equal
 from symgrad.checker.induction.claims import Induction
 from symgrad.checker.induction.entries import entry_claims
-from symgrad.checker.induction.variables import Equality
 from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS
 from symgrad.checker.numbers import number_from_json
-from symgrad.checker.program.derivative import Tangents, derivative_claim, gradient_claim
+from symgrad.checker.program.derivative import derivative_claim, gradient_claim
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.names import terminal_text
 from symgrad.checker.program.scalar_derivatives import is_piecewise
@@ -35,11 +35,10 @@ from symgrad.checker.samples import differs_at_samples
 from symgrad.checker.shapes import check_shapes
 from symgrad.checker.witness import (
     Witness,
-    all_certain,
+    certain_entries,
     disjoint,
     distinct_values,
     is_defined_around,
-    paired_entries,
 )
 from symgrad.support.errors import UsageError
 
@@ -97,38 +96,6 @@ def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
         return x if isinstance(x, bool) else number_from_json(x)
 
     return {str(name): value(x) for name, x in data.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """The claim that two steps are equal.
-
-    Args:
-        program: the steps, including the steps of a derivative.
-        a, b: the two sides.
-        tangents: the steps of a derivative; None if the claim is not about one.
-        defined: further steps that must be certain at an admissible point.
-        data: the content of the file.
-        deadline: on the clock of `symgrad.checker.clock`.
-    """
-
-    program: ProofProgram
-    a: int
-    b: int
-    tangents: Tangents | None
-    defined: tuple[int, ...]
-    data: Mapping[str, Any]
-    deadline: float
-
-    @property
-    def strict(self) -> str | bool:
-        """The variable of differentiation; False if there is none."""
-        return self.tangents.wrt if self.tangents else False
-
-    @property
-    def plain(self) -> int | None:
-        """The claimed derivative: it may have kinks at points where the differentiated function has none."""
-        return self.b if self.data["kind"] == "derivative" else None
 
 
 def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
@@ -198,49 +165,38 @@ def _check_claim(
 ) -> CheckResult:
     if "domain" in data:
         return _check_complex(program, data, deadline)
-    claim = _build_claim(program, a, b, data, deadline)
-    return _check_witness(claim) if data["status"] == "refuted" else _check_cases(claim)
+    claim = _build_claim(program, a, b, data)
+    if data["status"] == "refuted":
+        return _check_witness(claim, data["witness"])
+    return _check_sample(claim, data, *_replay(claim, data, deadline))
 
 
-def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
+def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any]) -> Equality:
     if data["kind"] == "equal":
         if program.steps[a].shape != program.steps[b].shape:
             raise UsageError("the two sides have different shapes")
-        return _Claim(program, a, b, None, (), data, deadline)
-    if data["kind"] == "gradient":
-        made, left, right, tangents = gradient_claim(program, a, b, data["wrt"])
-    else:
-        made, left, right, tangents = derivative_claim(program, a, data["wrt"], b)
-    check_shapes(made)
-    return _Claim(made, left, right, tangents, tangents.values, data, deadline)
+        return Equality(program, a, b)
+    both = data["kind"] == "gradient"
+    made = (
+        gradient_claim(program, a, b, data["wrt"]) if both else derivative_claim(program, a, data["wrt"], b)
+    )
+    check_shapes(made.program)
+    return made
 
 
 def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
-    def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
+    def for_real_numbers(claim: Equality, part: Mapping[str, Any]) -> None:
         """Check the proof for real numbers that is part of a proof for complex numbers."""
-        _check_cases(_Claim(*statement, {"status": "proved", "kind": "equal", **part}, deadline))
+        whole = {"status": "proved", **part}
+        _check_sample(claim, whole, *_replay(claim, whole, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
     return CheckResult(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
 
 
-def _check_cases(c: _Claim) -> CheckResult:
-    return _check_sample(c, *_replay(c.program, c.a, c.b, c.data, c.deadline, c.tangents))
-
-
-def _proved_anew(program: ProofProgram) -> str:
-    return "proved anew" + (" for all sizes" if has_sizes(program) else "")
-
-
-def _replay(
-    program: ProofProgram,
-    a: int,
-    b: int,
-    proof: Mapping[str, Any],
-    deadline: float,
-    tangents: Tangents | None = None,
-) -> tuple[str, Sequence[str]]:
+def _replay(claim: Equality, proof: Mapping[str, Any], deadline: float) -> tuple[str, Sequence[str]]:
     """Replay a proof that two steps are equal; return how it went, and the excluded points."""
+    program, a, b = claim.program, claim.a, claim.b
     apart = proof.get("status") == "apart"
     if not apart and is_same_step(program, a, b):
         return "the two sides are the same", ()
@@ -250,7 +206,8 @@ def _replay(
         excluded = _replay_all(entry_claims(program, a, b), proof["entries"], deadline)
         return f"{len(proof['entries'])} entries replayed", excluded
     if proof.get("sizes") == "all":
-        return _proved_anew(program), prove_equal(program, a, b, tangents, deadline=deadline)
+        why = "proved anew" + (" for all sizes" if has_sizes(program) else "")
+        return why, prove_equal(claim, deadline=deadline)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in case["outcome"])): case for case in proof["cases"]}
     found: list[str] = []
     excluded: list[str] = []
@@ -306,44 +263,35 @@ def _replay_all(
     if len(claims) != len(proofs):
         raise GiveUp(f"there are {len(claims)} claims, and the file has {len(proofs)} proofs")
     excluded: list[str] = []
-    for (own, x, y), data in zip(claims, proofs, strict=True):
-        check_shapes(own)
-        _, left_out = _replay(own, x, y, data, deadline)
+    for claim, data in zip(claims, proofs, strict=True):
+        check_shapes(claim.program)
+        _, left_out = _replay(claim, data, deadline)
         excluded += left_out
-        if every and left_out and is_piecewise(own):
+        if every and left_out and is_piecewise(claim.program):
             raise GiveUp("the claim about a step excludes values that there may be at each step")
-        if differs_at_samples(own, x, y, thin=bool(left_out)):
+        if differs_at_samples(claim, thin=bool(left_out)):
             raise GiveUp("the two sides of a claim differ at a point of the checker's own")
     return excluded
 
 
-def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
+def _check_sample(
+    claim: Equality, data: Mapping[str, Any], why: str, excluded: Iterable[str] = ()
+) -> CheckResult:
     """Accept a proof if the sample in the file is a point at which its claim holds."""
-    program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
-    wanted = [c.a, c.b, *c.defined]
-    if not _is_valid_point(program, point, sizes):
+    if not _is_valid_point(claim.program, point, sizes):
         raise GiveUp("a point outside the declared domains")
-    left, right, *rest = evaluate(
-        program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
-    )  # fmt: skip
-    both = paired_entries(left, right)
-    if not all_certain(rest) or not both:
+    both = certain_entries(claim, point, sizes, precision=_BITS)
+    if not both:
         raise GiveUp("at the given point one of the two sides is not defined")
     if data["status"] != "apart" and any(disjoint(x, y) for _, x, y in both):
         raise GiveUp("at the given point the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
-    if (
-        left_out
-        and data.keys() & {"cases", "entries"}
-        and not is_defined_around(program, wanted, point, sizes)
-    ):
+    if left_out and data.keys() & {"cases", "entries"} and not is_defined_around(claim, point, sizes):
         raise GiveUp("the given point may be an excluded point")
     if data["status"] == "apart":
         return CheckResult("refuted", why, left_out)
-    if differs_at_samples(
-        program, c.a, c.b, strict=c.strict, plain=c.plain, defined=c.defined, thin=bool(left_out)
-    ):
+    if differs_at_samples(claim, thin=bool(left_out)):
         raise GiveUp("the two sides differ at a point of the checker's own")
     return CheckResult("proved", why, left_out)
 
@@ -356,18 +304,17 @@ def _is_valid_point(program: ProofProgram, point: Mapping[str, Any], sizes: Mapp
     return point.keys() <= known[0] and sizes.keys() <= known[1] and in_domain(program, point, sizes)
 
 
-def _check_witness(c: _Claim) -> CheckResult:
-    found = c.data["witness"]
+def _check_witness(claim: Equality, found: Mapping[str, Any]) -> CheckResult:
     point, sizes = point_from_json(found["point"]), dict(found["sizes"])
-    if not _is_valid_point(c.program, point, sizes):
+    if not _is_valid_point(claim.program, point, sizes):
         raise GiveUp("a point outside the declared domains")
     witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
-    values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
+    values = distinct_values(claim, witness)
     if values is None:
         raise GiveUp("at the given point the two balls are not disjoint")
     # For a derivative with respect to an array, a unit direction selects the entry.
     index, readable = witness.index, {**sizes, **point}
-    direction = c.tangents and c.tangents.direction
+    direction = claim.direction
     if direction and (entry := _unit_direction_index(point[direction])) is not None:
         index = entry
         del readable[direction]

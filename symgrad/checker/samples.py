@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.checker.balls.programs import evaluate, in_domain
+from symgrad.checker.balls.programs import in_domain
 from symgrad.checker.clock import now
 from symgrad.checker.limits import SAMPLE_ENTRIES, SAMPLE_SECONDS, SAMPLES
 from symgrad.checker.numbers import context
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.length_values import length_value
 from symgrad.checker.program.steps import ProofProgram, Symbol, resolve_ends
-from symgrad.checker.witness import all_certain, disjoint, paired_entries
+from symgrad.checker.witness import certain_entries, disjoint
 from symgrad.support.errors import UsageError
 
 BITS = 160
@@ -29,25 +30,11 @@ _PRIME = 99_991
 SPREADS = (Fraction(2), Fraction(1, 2), Fraction(5))
 
 
-def differs_at_samples(
-    program: ProofProgram,
-    a: int,
-    b: int,
-    *,
-    strict: bool | str = False,
-    plain: int | None = None,
-    defined: Sequence[int] = (),
-    thin: bool = False,
-) -> bool:
-    """Tell whether two steps certainly differ at one of a few fixed points.
+def differs_at_samples(claim: Equality, *, thin: bool = False) -> bool:
+    """Tell whether the two sides of a claim certainly differ at one of a few fixed points.
 
     Args:
-        program: the steps.
-        a: the position of one value.
-        b: the position of the other value.
-        strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see `symgrad.checker.balls.programs.evaluate`.
-        defined: positions of further values that must be certain at the point.
+        claim: the claim that they are equal.
         thin: whether the proof excludes thin sets; if it does, programs with integers or truth values are not tested,
             because their points may lie in such a set.
 
@@ -56,30 +43,21 @@ def differs_at_samples(
         >>> roots = (ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)), ProofStep("abs", (0,)))
         >>> steps = (ProofStep("symbol", (), ("x",)), *roots)
         >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
-        >>> differs_at_samples(program, 0, 2), differs_at_samples(program, 3, 2)
-        (True, False)
+        >>> [differs_at_samples(Equality(program, a, 2)) for a in (0, 3)]
+        [True, False]
     """
-    if thin and any(s.kind != "real" for s in program.symbols):
+    if thin and any(s.kind != "real" for s in claim.program.symbols):
         return False
     deadline = now() + SAMPLE_SECONDS
-    for point, sizes in _sample_points(program):
+    for point, sizes in _sample_points(claim.program):
         try:
-            left, right, *rest = evaluate(
-                program,
-                point,
-                precision=BITS,
-                sizes=sizes,
-                strict=strict,
-                plain=plain,
-                wanted=[a, b, *defined],
-                deadline=deadline,
-            )
+            both = certain_entries(claim, point, sizes, precision=BITS, deadline=deadline)
         except UsageError:  # with these sizes an axis has a negative length
             continue
         except TimeoutError:  # no difference was found
             return False
         with context.workprec(BITS):
-            if all_certain(rest) and any(disjoint(x, y) for _, x, y in paired_entries(left, right)):
+            if any(disjoint(x, y) for _, x, y in both):
                 return True
     return False
 

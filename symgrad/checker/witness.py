@@ -13,7 +13,7 @@ from symgrad.checker.balls.programs import EVERY_VARIABLE, evaluate, in_domain
 from symgrad.checker.balls.scalar_ops import Value, ball, number
 from symgrad.checker.limits import POINT_DIGITS
 from symgrad.checker.numbers import arb, context, fmpq
-from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.program.equality import Equality
 
 _DIGITS = 25
 _BITS = 256
@@ -93,46 +93,67 @@ def all_certain(values: Sequence[Any]) -> bool:
     return all(v is not None for value in values for v in box(value).flat)
 
 
-def is_defined_around(
-    program: ProofProgram,
-    wanted: Sequence[int],
+def is_defined_around(claim: Equality, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
+    """Tell whether the steps of a claim are certainly defined around a point; a thin set contains no neighbourhood.
+
+    Raises:
+        UsageError: if the point does not fit the program.
+        TimeoutError: at the deadline of `symgrad.checker.clock`.
+    """
+    return all_certain(
+        evaluate(
+            claim.program,
+            point,
+            precision=_BITS,
+            sizes=sizes,
+            strict=EVERY_VARIABLE,
+            wanted=claim.positions,
+        )
+    )
+
+
+def certain_entries(
+    claim: Equality,
     point: Mapping[str, Any],
     sizes: Mapping[str, int],
+    *,
+    precision: int,
     deadline: float | None = None,
-) -> bool:
-    """Tell whether steps are certainly defined in a neighbourhood of a point; a thin set contains no neighbourhood.
+) -> list[tuple[tuple[int, ...], Value, Value]]:
+    """Return the entries of both sides of a claim that are certain at a point, each pair with its index.
+
+    There are none if a further step of the claim is not certain.
+
+    Args:
+        claim: the claim.
+        point: values of the variables, in their domains.
+        sizes: the lengths of the axes.
+        precision: bits of the balls.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Raises:
         UsageError: if the point does not fit the program.
         TimeoutError: at the deadline.
     """
-    found = evaluate(
-        program, point, precision=_BITS, sizes=sizes, strict=EVERY_VARIABLE, wanted=wanted, deadline=deadline
+    left, right, *rest = evaluate(
+        claim.program,
+        point,
+        precision=precision,
+        sizes=sizes,
+        strict=claim.strict,
+        plain=claim.plain,
+        wanted=claim.positions,
+        deadline=deadline,
     )
-    return all_certain(found)
+    return paired_entries(left, right) if all_certain(rest) else []
 
 
-def distinct_values(
-    program: ProofProgram,
-    a: int,
-    b: int,
-    witness: Witness,
-    *,
-    strict: bool | str = False,
-    plain: int | None = None,
-    defined: Sequence[int] = (),
-) -> tuple[str, str] | None:
-    """Recompute the values of two steps at a witness, and return them as texts; None if they may be equal there.
+def distinct_values(claim: Equality, witness: Witness) -> tuple[str, str] | None:
+    """Recompute the values of both sides at a witness, and return them as texts; None if they may be equal there.
 
     Args:
-        program: the steps.
-        a: the position of one value.
-        b: the position of the other value.
+        claim: the claim that the sides are equal.
         witness: the point; the texts in it are not read.
-        strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see `symgrad.checker.balls.programs.evaluate`.
-        defined: positions of further values that must be certain at the point; for a claim about a derivative, the
-            function.
 
     Raises:
         UsageError: if the point does not fit the program.
@@ -140,27 +161,17 @@ def distinct_values(
 
     Example:
         >>> from fractions import Fraction
-        >>> from symgrad.checker.program.steps import ProofStep, Symbol
+        >>> from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)))
-        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
-        >>> distinct_values(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
+        >>> claim = Equality(ProofProgram(steps, (Symbol("x", "real", None, None),)), 0, 2)
+        >>> distinct_values(claim, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
         ('-1', '1')
-        >>> distinct_values(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
+        >>> distinct_values(claim, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
         True
     """
-    if not in_domain(program, witness.point, witness.sizes):
+    if not in_domain(claim.program, witness.point, witness.sizes):
         return None
-    left, right, *rest = evaluate(
-        program,
-        witness.point,
-        precision=witness.precision,
-        sizes=witness.sizes,
-        strict=strict,
-        plain=plain,
-        wanted=[a, b, *defined],
-    )
-    if not all_certain(rest):
-        return None
+    found = certain_entries(claim, witness.point, witness.sizes, precision=witness.precision)
     with context.workprec(witness.precision):
-        both = ((x, y) for i, x, y in paired_entries(left, right) if i == witness.index and disjoint(x, y))
+        both = ((x, y) for i, x, y in found if i == witness.index and disjoint(x, y))
         return next((distinct_texts(x, y) for x, y in both), None)

@@ -256,24 +256,14 @@ def _for_real_numbers(
 ) -> dict[str, Any] | None:
     """Return the JSON of a proof for real variables; None if there is none, or it does not prove the complex claim."""
     try:
-        real, left, right, _, defined = real_statement(program, a, b, wrt)
+        claim = real_statement(program, a, b, wrt)
     except (GiveUp, UsageError):
         return None
-    attempt = prove(real, left, right, deadline)
+    attempt = prove(claim.program, claim.a, claim.b, deadline)
     if not attempt.proved:
         return None
-    outcome = refute(
-        real,
-        left,
-        right,
-        strict=wrt or False,
-        defined=defined,
-        deadline=deadline,
-        enough=FIRST_POINTS,
-        finer=False,
-    )
-    wanted = [left, right, *defined]
-    inner = (p for p in outcome.points if is_defined_around(real, wanted, p.values, p.sizes))
+    outcome = refute(claim, deadline=deadline, enough=FIRST_POINTS, finer=False)
+    inner = (p for p in outcome.points if is_defined_around(claim, p.values, p.sizes))
     sample = next(inner, None)
     if outcome.witness is not None or sample is None:
         return None

@@ -15,7 +15,8 @@ from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.proofs import has_sizes
 from symgrad.checker.numbers import number_to_json, rational
-from symgrad.checker.program.derivative import Tangents, derivative_claim, gradient_claim
+from symgrad.checker.program.derivative import derivative_claim, gradient_claim
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.steps import ProofProgram, program_to_json
 from symgrad.checker.witness import Witness, ball_text, is_defined_around
 from symgrad.ir.graph import Node
@@ -36,46 +37,19 @@ from symgrad.verification.verdict import Proof, Region, Undefined, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The claim that two steps have equal values wherever both values are certainly defined.
+    """A claim with what its proof and its verdict need.
 
     Args:
-        program: the steps; for a claim about a derivative also the steps that compute the derivative.
-        a, b: the two sides.
-        tangents: the steps that compute the derivative; None for other claims.
-        defined: further steps; only points at which these steps certainly have values are used.
+        equality: the claim that two steps have equal values.
         source: the beginning of the proof: the program and the kind of statement.
         base: the program before differentiation, which the proof contains.
         nodes: both sides as nodes of the graph.
     """
 
-    program: ProofProgram
-    a: int
-    b: int
-    tangents: Tangents | None
-    defined: tuple[int, ...]
+    equality: Equality
     source: Mapping[str, Any]
     base: ProofProgram
     nodes: tuple[Node, Node]
-
-    @property
-    def strict(self) -> str | bool:
-        """The variable with respect to which the first side was differentiated, or False."""
-        return self.tangents.wrt if self.tangents else False
-
-    @property
-    def direction(self) -> str | None:
-        """The variable that holds the direction, for a derivative with respect to an array."""
-        return self.tangents.direction if self.tangents else None
-
-    @property
-    def plain(self) -> int | None:
-        """The claimed derivative: it may have kinks where the function has none."""
-        return self.b if self.source["kind"] == "derivative" else None
-
-    @property
-    def inputs(self) -> list[Node]:
-        """The variables, as nodes."""
-        return symbols_of(self.nodes)
 
     @property
     def scalar(self) -> bool:
@@ -83,27 +57,31 @@ class Claim:
         return is_scalar(self.base)
 
 
+def _claim(kind: str, a: Node, b: Node, sizes: Mapping[str, Size] | None, wrt: Node | None = None) -> Claim:
+    program, (i, j, *able) = program_of([a, b, *guards([a, b])], [] if wrt is None else [wrt], sizes)
+    source = {"kind": kind, "program": program_to_json(program), "a": i, "b": j}
+    if wrt is None:
+        found = Equality(program, i, j)
+    else:
+        source["wrt"] = wrt.name
+        both = kind == "gradient"
+        found = gradient_claim(program, i, j, wrt.name) if both else derivative_claim(program, i, wrt.name, j)
+    return Claim(replace(found, defined=(*found.defined, *able)), source, program, (a, b))
+
+
 def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """Return the statement a = b, with named sizes replaced."""
-    program, (i, j, *able) = program_of([a, b, *guards([a, b])], sizes=sizes)
-    source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
-    return Claim(program, i, j, None, (*able,), source, program, (a, b))
+    return _claim("equal", a, b, sizes)
 
 
 def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """Return the statement that a claim is the derivative of y, with named sizes replaced."""
-    program, (i, j, *able) = program_of([y, claim, *guards([y, claim])], [wrt], sizes)
-    source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
-    expanded, tangent, change, tangents = derivative_claim(program, i, wrt.name, j)
-    return Claim(expanded, tangent, change, tangents, (i, *able), source, program, (y, claim))
+    return _claim("derivative", y, claim, sizes, wrt)
 
 
 def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """Return the statement that two values have the same gradient, with named sizes replaced."""
-    program, (i, j, *able) = program_of([a, b, *guards([a, b])], [wrt], sizes)
-    source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
-    expanded, left, right, tangents = gradient_claim(program, i, j, wrt.name)
-    return Claim(expanded, left, right, tangents, (i, j, *able), source, program, (a, b))
+    return _claim("gradient", a, b, sizes, wrt)
 
 
 def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verdict:
@@ -116,17 +94,7 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
     """
     begun, took = now(), stopwatch()
     s = statement
-    look = partial(
-        refute,
-        s.program,
-        s.a,
-        s.b,
-        strict=s.strict,
-        plain=s.plain,
-        defined=s.defined,
-        direction=s.direction,
-        simple=simple,
-    )
+    look = partial(refute, s.equality, simple=simple)
     # A proof must contain a point at which both sides are defined, and most false claims fail at one of the first
     # points.
     outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
@@ -134,7 +102,7 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
     # A short proof may still tell in which regions a refuted claim holds.
     soon = now() + 0.1 * time_limit
     until = soon if found else begun + 0.7 * time_limit
-    attempt = prove_equality(s.program, s.a, s.b, until, s.tangents)
+    attempt = prove_equality(s.equality, until)
     if not found and (attempt.thin or not attempt.proved):
         most = POINTS_BESIDE_PROOFS if attempt.proved else None
         outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
@@ -165,10 +133,9 @@ def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
         if s.source["kind"] == "derivative"
         else ("the first side", "the second side")
     )
-    sides = Side(names[0], s.nodes[0], (s.a, *s.defined)), Side(names[1], s.nodes[1], (s.b,))
-    return undefined(
-        s.program, sides, strict=s.strict, plain=s.plain, direction=s.direction, deadline=deadline
-    )
+    own = s.equality
+    sides = Side(names[0], s.nodes[0], (own.a, *own.defined)), Side(names[1], s.nodes[1], (own.b,))
+    return undefined(own, sides, deadline)
 
 
 def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:
@@ -212,7 +179,7 @@ def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, 
             regions,
             points=outcome.precise,
             digits=outcome.digits,
-            error_probability=error_probability(s.program, s.a, s.b),
+            error_probability=error_probability(s.equality.program, s.equality.a, s.equality.b),
         )
     reason = (
         "the time limit"
@@ -259,8 +226,7 @@ def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> SamplePoint 
     """
     if not excluded or not s.scalar:
         return next(iter(outcome.points), None)
-    wanted = [s.a, s.b, *s.defined]
-    return next((p for p in outcome.points if is_defined_around(s.program, wanted, p.values, p.sizes)), None)
+    return next((p for p in outcome.points if is_defined_around(s.equality, p.values, p.sizes)), None)
 
 
 def _proof(s: Claim, status: str, sample: SamplePoint, attempt: Attempt) -> Proof:
@@ -288,15 +254,15 @@ def _refuted(s: Claim, witness: Witness, regions: tuple[Region, ...]) -> Verdict
         regions,
         witness=_readable(s, witness.point, witness.sizes),
         values=(witness.left, witness.right),
-        index=witness.index if s.direction is None else _entry(witness.point[s.direction]),
+        index=witness.index if s.equality.direction is None else _entry(witness.point[s.equality.direction]),
         proof=Proof({**_head(s, "refuted"), "witness": found}),
     )
 
 
 def _readable(s: Claim, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     """Return the values of variables, and the sizes that are not the length of an axis of a variable."""
-    seen = {n for symbol in s.program.symbols for n in symbol.shape}
-    values = {name: v for name, v in point.items() if name != s.direction}
+    seen = {n for symbol in s.equality.program.symbols for n in symbol.shape}
+    values = {name: v for name, v in point.items() if name != s.equality.direction}
     return values | {name: n for name, n in sizes.items() if name not in seen}
 
 
@@ -315,9 +281,9 @@ def _regions(s: Claim, attempt: Attempt, witness: Witness | None, deadline: floa
     some = any(c.result == "proved" or any(p.proved for p in c.parts) for c in attempt.cases)
     if not s.scalar or not some or (attempt.proved and witness is None):
         return ()
-    points = try_points(s.program, [s.a, s.b, *s.defined], strict=s.strict, plain=s.plain, deadline=deadline)
+    points = try_points(s.equality, deadline)
     try:
-        return regions_of(s.program, s.inputs, attempt, points, witness, deadline)
+        return regions_of(s.equality.program, symbols_of(s.nodes), attempt, points, witness, deadline)
     except GiveUp:
         return ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import Declaration, End
+from symgrad.ir.types import End
 from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.verification.softmax_masks import without_infinities
@@ -86,15 +87,18 @@ def _step_body(body: Body, length: Callable[[Size], int | str]) -> StepBody:
     """Convert the formulas of a step; their variables get names that a program can declare."""
     roles = {"before": body.carries, "row": body.rows, "same": body.operands}
     inputs = {
-        bound: symbol(Declaration(f"{role}{k}", shape=bound.shape))
+        bound: symbol(replace(bound.declaration, name=f"{role}{k}"))
         for role, several in roles.items()
         for k, bound in enumerate(several)
     }
     own = list(inputs.values())
     program, results = _converted(substitute(body.results, inputs), own, length)
     order = {s.name: k for k, s in enumerate(own)}
-    symbols = tuple(sorted(program.symbols, key=lambda s: order[s.name]))
-    return StepBody(ProofProgram(program.steps, symbols), len(body.carries), len(body.rows), tuple(results))
+    # The checker does not trust that a row holds positions: for it, all that a step reads is real.
+    symbols = (replace(s, kind="real") for s in sorted(program.symbols, key=lambda s: order[s.name]))
+    steps = (replace(s, kind="real") if s.op == "symbol" else s for s in program.steps)
+    inner = ProofProgram(tuple(steps), tuple(symbols))
+    return StepBody(inner, len(body.carries), len(body.rows), tuple(results))
 
 
 def _length(size: Size) -> int | str:

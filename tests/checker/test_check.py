@@ -9,6 +9,7 @@ import random
 import pytest
 
 from symgrad.checker.check import check
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.steps import program_from_json
 from symgrad.errors import UsageError
 from symgrad.verification.decide import decide
@@ -61,7 +62,7 @@ def damaged(data, rng):
 def holds(data):
     """Whether no point refutes the statement of a proof file."""
     program = program_from_json(data["program"])
-    outcome = refute(program, data["a"], data["b"])
+    outcome = refute(Equality(program, data["a"], data["b"]))
     return outcome.witness is None
 
 

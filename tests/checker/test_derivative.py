@@ -14,6 +14,7 @@ from symgrad.checker.balls.programs import context, evaluate, fmpq
 from symgrad.checker.balls.scalar_ops import arb
 from symgrad.checker.program.array_derivatives import ARRAY_DERIVATIVES
 from symgrad.checker.program.derivative import differentiate, directional_claim
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.scalar_derivatives import LOCALLY_CONSTANT_OPS, PIECEWISE_OPS, SCALAR_DERIVATIVES
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.checker.witness import paired_entries
@@ -84,10 +85,10 @@ def test_compositions(seed: int) -> None:
     near = gradient * (1 + Fraction(1, 2**80))
     program, (at, claim, wrong) = program_of([y, gradient, near], symbols)
     made, tangent = differentiate(program, at, "x0")
-    right = refute(made, tangent, claim, strict="x0", defined=[at])
+    right = refute(Equality(made, tangent, claim, (at,), "x0"))
     assert right.witness is None
     if right.points and not right.exact:
-        found = refute(made, tangent, wrong, strict="x0", defined=[at])
+        found = refute(Equality(made, tangent, wrong, (at,), "x0"))
         assert found.witness is not None or _zero(made, tangent, right.points)
 
 
@@ -280,7 +281,7 @@ def test_components_of_gradients(formula: str) -> None:
             checked += 1
     assert checked > 4
     stated, change = directional_claim(made, claim, direction)
-    outcome = refute(stated, tangent, change, strict="A", defined=[y])
+    outcome = refute(Equality(stated, tangent, change, (y,), "A"))
     assert outcome.witness is None
     assert len(outcome.points) > 3
 

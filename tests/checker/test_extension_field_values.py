@@ -179,7 +179,7 @@ def holds(k: Functions, elements: Any, wanted: Sequence[Any], point: Mapping[str
 @pytest.mark.parametrize("row", range(len(TRUE) + len(FALSE)))
 def test_statements(row: int) -> None:
     s = equality(*[*TRUE, *FALSE][row])
-    check(s.program, [s.a, s.b], random.Random(row), 12)
+    check(s.equality.program, [s.equality.a, s.equality.b], random.Random(row), 12)
 
 
 WAYS: Sequence[Callable[[Any], Any]] = (
@@ -225,7 +225,7 @@ def test_careless_laws(block: int) -> None:
     met = 0
     for seed in range(15 * block, 15 * block + 15):
         s = equality(*random_pair(seed))
-        met += check(s.program, [s.a, s.b], random.Random(seed))
+        met += check(s.equality.program, [s.equality.a, s.equality.b], random.Random(seed))
     assert met >= 10
 
 

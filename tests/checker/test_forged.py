@@ -95,7 +95,9 @@ def test_a_second_proof_must_turn_the_angle_of_the_first():
     s = equality("sin(x)**2 + cos(x)**2", "1")
     data = json.loads(decide(s, 10).proof.to_json())
     assert "turned" in data["cases"][0]
-    found, _ = _run(s.program, s.a, s.b, {}, now() + 10, {("turned", 0): 2, ("tan", 0): 2})
+    found, _ = _run(
+        s.equality.program, s.equality.a, s.equality.b, {}, now() + 10, {("turned", 0): 2, ("tan", 0): 2}
+    )
     assert found.result == "proved"
     assert check(data).status == "proved"
     data["cases"][0]["turned"] = json.loads(json.dumps(dict(found.data)))
@@ -105,7 +107,7 @@ def test_a_second_proof_must_turn_the_angle_of_the_first():
 def test_a_number_apart_but_for_the_only_point():
     """Both sides are defined at x = 0 alone, and equal there: signs say nothing of it."""
     s = equality("sign(x)**2 + asin(1 + x**2)", "asin(1 + x**2)")
-    found, _ = _run(s.program, s.a, s.b, {}, now() + 10, {})
+    found, _ = _run(s.equality.program, s.equality.a, s.equality.b, {}, now() + 10, {})
     assert found.number == 1
     assert found.excluded
     case = json.loads(json.dumps(dict(found.data)))

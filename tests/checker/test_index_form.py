@@ -11,6 +11,7 @@ import symgrad as sg
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.proofs import prove_equal
 from symgrad.checker.program.derivative import derivative_claim
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verification.statement import program_of
 
@@ -37,14 +38,14 @@ def gradient(
     if "G :" in text:
         text, of = f"{text}\nseeded = sum(G*f)", "seeded"
     steps, (y, at) = program(f"{text}\nclaim = {claim}", of, "claim")
-    return prove_equal(*derivative_claim(steps, y, wrt, at), most=most)
+    return prove_equal(derivative_claim(steps, y, wrt, at), most=most)
 
 
 def equal(text: str, a: str, b: str, symmetric: Sequence[str] = ()) -> tuple[str, ...]:
     """Prove that two expressions are equal."""
     text = declared(text, symmetric)
     steps, (left, right) = program(f"{text}\nleft_ = {a}\nright_ = {b}", "left_", "right_")
-    return prove_equal(steps, left, right)
+    return prove_equal(Equality(steps, left, right))
 
 
 DATA = "X : real[n, d]\ny : real[n]\nw : real[d]\n"
@@ -305,11 +306,11 @@ def test_a_length_of_one_broadcasts_and_a_name_does_not() -> None:
     row = Symbol("v", "real", None, None, ("m",))
     leaves = (ProofStep("symbol", (), ("O",), ("n", 1)), ProofStep("symbol", (), ("v",), ("m",)))
     steps = (*leaves, ProofStep("mul", (0, 1), (), ("n", "m")), ProofStep("mul", (1, 0), (), ("n", "m")))
-    assert prove_equal(ProofProgram(steps, (columns, row)), 2, 3) == ()
+    assert prove_equal(Equality(ProofProgram(steps, (columns, row)), 2, 3)) == ()
     other = Symbol("O", "real", None, None, ("n", "k"))
     wrong = (ProofStep("symbol", (), ("O",), ("n", "k")), leaves[1], ProofStep("mul", (0, 1), (), ("n", "m")))
     with pytest.raises(GiveUp, match="broadcast"):
-        prove_equal(ProofProgram(wrong, (other, row)), 2, 2)
+        prove_equal(Equality(ProofProgram(wrong, (other, row)), 2, 2))
 
 
 def test_the_budget_ends_the_work() -> None:
@@ -322,14 +323,14 @@ def test_the_budget_ends_the_work() -> None:
 def test_long_programs_need_no_stack() -> None:
     leaf = ProofStep("symbol", (), ("x",), ("n",))
     steps = (leaf, *(ProofStep("neg", (i,), (), ("n",)) for i in range(5_000)))
-    prove_equal(ProofProgram(steps, (Symbol("x", "real", None, None, ("n",)),)), 0, 5_000)
+    prove_equal(Equality(ProofProgram(steps, (Symbol("x", "real", None, None, ("n",)),)), 0, 5_000))
 
 
 def test_deep_nests_give_up() -> None:
     leaf = ProofStep("symbol", (), ("x",), ())
     steps = (leaf, *(ProofStep("sin", (i,), (), ()) for i in range(3_000)))
     with pytest.raises(GiveUp, match="deep"):
-        prove_equal(ProofProgram(steps, (Symbol("x", "real", None, None, ()),)), 3_000, 3_000)
+        prove_equal(Equality(ProofProgram(steps, (Symbol("x", "real", None, None, ()),)), 3_000, 3_000))
 
 
 @pytest.mark.parametrize(

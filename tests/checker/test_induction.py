@@ -20,6 +20,7 @@ from symgrad.checker.induction.claims import Induction
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.rows import RowBuilder
 from symgrad.checker.induction.variables import ProgramBuilder
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.length_polynomials import Size, length_polynomial
 from symgrad.checker.program.steps import ProofProgram, program_from_json, program_to_json
 from symgrad.checker.samples import _sample_points, differs_at_samples
@@ -104,7 +105,8 @@ def test_rows_have_the_values_of_their_arrays(formula: str) -> None:
     assert places == list(range(len(places)))
     rows = RowBuilder(into, STEPS, lambda _at, _start: None)
     row = rows.row(at)
-    claim, a, _ = into.equality(row, row)
+    equality = into.equality(row, row)
+    claim, a = equality.program, equality.a
     check_shapes(claim)
     assert into.shape(row) == program.steps[at].shape[1:]
     renamed = {s.params: t.params for s, t in _matching(into, row, claim, a)}
@@ -167,9 +169,9 @@ def test_entries_have_the_values_of_their_arrays(formula: str) -> None:
     for point in points(program):
         whole = np.ravel(value(program, at, point))
         assert len(claims) == len(whole)
-        for (own, a, _), wanted in zip(claims, whole, strict=True):
-            known = {s.name: _entry(point, s.name) for s in own.symbols}
-            assert _near(value(own, a, known), wanted)
+        for claim, wanted in zip(claims, whole, strict=True):
+            known = {s.name: _entry(point, s.name) for s in claim.program.symbols}
+            assert _near(value(claim.program, claim.a, known), wanted)
 
 
 def _entry(point: dict[str, Any], name: str) -> Any:
@@ -267,8 +269,8 @@ def test_a_sum_of_more_terms_than_steps_has_its_first_terms_too() -> None:
         induction.keep(found)
     (at,) = induction.known
     step, rest = induction.side_claims(left, right, at)
-    assert not differs_at_samples(*step)
-    assert differs_at_samples(*rest)
+    assert not differs_at_samples(step)
+    assert differs_at_samples(rest)
 
 
 def test_points_that_a_step_may_reach_are_not_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,7 +280,7 @@ def test_points_that_a_step_may_reach_are_not_excluded(monkeypatch: pytest.Monke
     steps = "where(h[t-1] == pi, 7, h[t-1] + a)", "h[t-1] + a"
     sides = [sg.parse(lines.format(step))["y"].node for step in steps]
     program, (left, right) = program_of(sides)
-    found = prove_equality(program, left, right, now() + 20)
+    found = prove_equality(Equality(program, left, right), now() + 20)
     assert found.proved
     assert found.excluded
     head = {

@@ -22,9 +22,7 @@ from tests.verification.statements import DERIVATIVES, FALSE, TRUE, derivative, 
 
 
 def at_samples(statement):
-    return differs_at_samples(
-        statement.program, statement.a, statement.b, strict=statement.strict, defined=statement.defined
-    )
+    return differs_at_samples(statement.equality)
 
 
 @pytest.mark.parametrize("row", range(0, len(TRUE), 2))
@@ -103,15 +101,15 @@ def test_beside_thin_sets_only_real_and_complex_points_tell_something(kind):
     assert differs_at_complex_samples(s)
     assert differs_at_complex_samples(s, thin=True) is (kind != "int")
     real = equality("x", "x + 1 + n - n" if kind == "int" else "x + 1")
-    assert differs_at_samples(real.program, real.a, real.b)
-    assert differs_at_samples(real.program, real.a, real.b, thin=True) is (kind != "int")
+    assert differs_at_samples(real.equality)
+    assert differs_at_samples(real.equality, thin=True) is (kind != "int")
 
 
 def test_points_that_take_too_long_tell_nothing(monkeypatch):
     monkeypatch.setattr(samples, "SAMPLE_SECONDS", -1.0)
     monkeypatch.setattr(complex_samples, "SAMPLE_SECONDS", -1.0)
     real = equality("x", "x + 1")
-    assert not differs_at_samples(real.program, real.a, real.b)
+    assert not differs_at_samples(real.equality)
     text = parse_program("z : real\na = z\nb = z + 1")
     program, (i, j) = program_of([text["a"], text["b"]])
     assert not differs_at_complex_samples(complex_statement(retype_symbols(program, ["z"]), i, j))

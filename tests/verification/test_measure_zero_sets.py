@@ -31,7 +31,7 @@ def written(v: sg.Verdict) -> dict[str, Any]:
 
 def attempt(a: str, b: str, seconds: float = 5):
     s = equality(a, b)
-    return prove(s.program, s.a, s.b, now() + seconds)
+    return prove(s.equality.program, s.equality.a, s.equality.b, now() + seconds)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_many_variables_end_in_time():
     xs = [sg.symbols(f"x{k}") for k in range(3000)]
     s = equal(reduce(lambda a, b: a + b, xs).node, reduce(lambda a, b: a + b, xs[::-1]).node)
     begun = now()
-    prove(s.program, s.a, s.b, begun + 1)
+    prove(s.equality.program, s.equality.a, s.equality.b, begun + 1)
     assert now() - begun < 4
 
 
@@ -165,7 +165,7 @@ def test_a_sample_is_no_point_that_is_left_out():
 def test_the_order_of_points_decides_nothing(monkeypatch, a, b, edge):
     """At the edge of a domain nothing is defined around: a proof that leaves out points says nothing of it."""
     s, module = equality(a, b), import_module("symgrad.verification.decide")
-    at = {x.name: Fraction(edge if x.name == "x" else 2) for x in s.program.symbols}
+    at = {x.name: Fraction(edge if x.name == "x" else 2) for x in s.equality.program.symbols}
 
     def points(of, *args, **more):
         found = refute(*args, **more)
@@ -299,7 +299,7 @@ def test_proofs_of_arrays_end_in_time():
     s = equal(program["a"].node, program["b"].node)
     begun = now()
     with pytest.raises(GiveUp, match="time limit"):
-        prove_equal(s.program, s.a, s.b, deadline=begun + 0.2)
+        prove_equal(s.equality, deadline=begun + 0.2)
     assert now() - begun < 2
 
 

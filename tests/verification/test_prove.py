@@ -18,7 +18,7 @@ from tests.verification.statements import DERIVATIVES, FALSE, TRUE, derivative, 
 
 
 def proved(s: Claim) -> bool:
-    return prove(s.program, s.a, s.b, now() + 20).proved
+    return prove(s.equality.program, s.equality.a, s.equality.b, now() + 20).proved
 
 
 @pytest.mark.parametrize(("a", "b"), TRUE)
@@ -46,10 +46,10 @@ def test_what_is_proved_has_no_counterexample_outside_the_listed_sets(block):
             s = equality(a, b)
         except SymgradError:
             continue  # a domain that the front end already knows to be empty
-        attempt = prove(s.program, s.a, s.b, now() + 10)
+        attempt = prove(s.equality.program, s.equality.a, s.equality.b, now() + 10)
         if attempt.proved:
             found += 1
-            witness = refute(s.program, s.a, s.b, deadline=now() + 5).witness
+            witness = refute(s.equality, deadline=now() + 5).witness
             thin = any("= 0" in e or "integer" in e for e in attempt.excluded)
             assert witness is None or thin, (a, b, witness, attempt.excluded)
     assert found > 3
@@ -63,7 +63,7 @@ def test_signs_that_relations_tie_are_excluded_where_they_vanish():
 
 def statement(a: str, b: str):
     s = equality(a, b)
-    return s.program, s.a, s.b, now() + 10
+    return s.equality.program, s.equality.a, s.equality.b, now() + 10
 
 
 def test_a_nested_identity_of_depth_fifty():
@@ -83,13 +83,13 @@ def test_growth_ends_in_time():
 
 def test_the_chance_that_random_points_deceive():
     s = equality("(x + y)**40*(x - y)**40/(1 + x)", "(x**2 - y**2)**40/(x + 1)")
-    found = error_probability(s.program, s.a, s.b)
+    found = error_probability(s.equality.program, s.equality.a, s.equality.b)
     assert found is not None
     assert 0 < found < 1e-50
     wrong = equality("(x + y)**40", "(x - y)**40 + 80*x**39*y")
-    assert error_probability(wrong.program, wrong.a, wrong.b) is None
+    assert error_probability(wrong.equality.program, wrong.equality.a, wrong.equality.b) is None
     other = equality("sin(x)", "sin(x)*1")
-    assert error_probability(other.program, other.a, other.b) is None
+    assert error_probability(other.equality.program, other.equality.a, other.equality.b) is None
 
 
 def test_points_deceive_no_oftener_than_they_are_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,9 @@ def test_points_deceive_no_oftener_than_they_are_said_to(monkeypatch: pytest.Mon
     zero = equality("*".join(f"(x - {k})" for k in range(40)), "0*x")
     for points in (1, 2, 3):
         monkeypatch.setattr(chance, "CHANCE_POINTS", points)
-        found = [error_probability(zero.program, zero.a, zero.b) for _ in range(800)]
+        found = [
+            error_probability(zero.equality.program, zero.equality.a, zero.equality.b) for _ in range(800)
+        ]
         said = {c for c in found if c is not None}
         assert said == {(40 / 101) ** points}
         assert abs(sum(c is not None for c in found) / 800 - (40 / 101) ** points) < 0.06
@@ -147,5 +149,5 @@ def test_conditions_are_those_of_their_truth_tables(op, truth):
 def test_every_false_statement_is_left_to_its_witness():
     for a, b in FALSE:
         s = equality(a, b)
-        attempt = prove(s.program, s.a, s.b, now() + 10)
+        attempt = prove(s.equality.program, s.equality.a, s.equality.b, now() + 10)
         assert not attempt.proved or attempt.excluded, (a, b)

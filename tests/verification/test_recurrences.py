@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from textwrap import dedent
 
 import pytest
@@ -258,3 +259,46 @@ def test_a_claim_with_a_wrong_line_is_refuted() -> None:
     assert wrong != right
     assert sg.verify(y, "b", right).status == "proved"
     assert sg.verify(y, "b", wrong).status == "refuted"
+
+
+@pytest.mark.parametrize("ends", [(0, "n"), (0, 5), (1, "n"), (2, 5)])
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda p, i, s: s + p["a"] * p["x"][i] ** 2,
+        lambda p, i, s: s * p["x"][i] + p["a"],
+        lambda p, i, s: s + i * p["a"] * p["x"][i],
+        lambda p, i, s: s + sg.sin(s) * p["x"][p["k"][i]],
+    ],
+)
+def test_loops_that_read_entries_at_their_number(
+    ends: tuple[int, int | str], step: Callable[[sg.Program, sg.Expr, sg.Expr], sg.Expr]
+) -> None:
+    p = sg.parse("x : real[n]; a : real; k : int[n]\nu = sum(x) + a")
+    y = sg.fori_loop(*ends, lambda i, s: step(p, i, s), 1)
+    for wrt in [symbol for symbol in y.inputs if symbol.dtype == "real"]:
+        right = sg.grad(y, wrt)
+        for claim, status in ((right, "proved"), (2 * right, "refuted")):
+            verdict = sg.verify(y, wrt, claim)
+            assert verdict.status == status
+            assert replayed(verdict) == status
+
+
+SUM = "T : size; a : real; x : real[T]\nh[0] = 0\nh[t] = h[t-1] + a*x[t-1] for t in 1..T\ny = h[T]"
+
+
+@pytest.mark.parametrize(
+    ("program", "claim", "steps"),
+    [
+        (SUM, "sum(x[:minimum(T, 12)])", 13),
+        (SUM, "sum(x[maximum(T - 12, 0):])", 13),
+        (SUM, "sum(x[:minimum(T, 12) + 5])", 18),
+        (SUM, "sum(where(arange(T)/2 < 12, x, 0))", 25),
+        ("T : size; a, b : real\nh[0] = a\nh[t] = b*h[t-1] for t in 1..T\ny = h[maximum(T - 12, 0)]", "1", 13),
+        ("T : size; a : real\nh[0] = 0\nh[t] = minimum(h[t-1] + 1, 12) for t in 1..T\ny = a*h[T]", "T", 13),
+        ("T : size; a : real\nh[0] = a\nh[t] = where(t > 25, 2, 1)*h[t-1] for t in 1..T\ny = h[T]", "1", 26),
+    ],
+)  # fmt: skip
+def test_sizes_beside_the_numbers_of_a_claim_are_tried(program: str, claim: str, steps: int) -> None:
+    found = sg.verify(sg.parse(program)["y"], "a", claim)
+    assert found.why == f"the two sides differ for T = {steps}"

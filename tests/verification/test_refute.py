@@ -15,6 +15,7 @@ from symgrad.checker.balls.programs import in_domain
 from symgrad.checker.check import check
 from symgrad.checker.clock import now
 from symgrad.checker.program.derivative import derivative_claim
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.checker.witness import Witness, distinct_values
 from symgrad.errors import UsageError
@@ -24,21 +25,21 @@ from symgrad.verification.search.refute import Outcome, refute
 from symgrad.verification.statement import program_of
 
 
-def stated(a: str, b: str, declarations: str = "x : real") -> tuple[ProofProgram, int, int]:
+def stated(a: str, b: str, declarations: str = "x : real") -> Equality:
     listing = parse_program(f"{declarations}\nleft = {a}\nright = {b}")
     sides = [listing.assignments["left"], listing.assignments["right"]]
     program, (i, j) = program_of(sides, list(listing.symbols.values()))
-    return program, i, j
+    return Equality(program, i, j)
 
 
 def search(a: str, b: str, declarations: str = "x : real", **options: Any) -> Outcome:
-    program, i, j = stated(a, b, declarations)
-    outcome = refute(program, i, j, deadline=now() + 20, **options)
+    claim = replace(stated(a, b, declarations), **options)
+    outcome = refute(claim, deadline=now() + 20)
     assert not outcome.out_of_time
     if outcome.witness is not None:
-        assert distinct_values(program, i, j, outcome.witness)
+        assert distinct_values(claim, outcome.witness)
     for point in outcome.points:
-        assert in_domain(program, point.values, point.sizes)
+        assert in_domain(claim.program, point.values, point.sizes)
     return outcome
 
 
@@ -46,10 +47,10 @@ def claim(y: str, wrt: str, derivative: str, declarations: str = "x : real") -> 
     listing = parse_program(f"{declarations}\ny = {y}\nclaim = {derivative}")
     sides = [listing.assignments["y"], listing.assignments["claim"]]
     program, (i, j) = program_of(sides, list(listing.symbols.values()))
-    made, a, b, tangents = derivative_claim(program, i, wrt, j)
-    outcome = refute(made, a, b, strict=wrt, defined=[i], direction=tangents.direction)
+    made = derivative_claim(program, i, wrt, j)
+    outcome = refute(made)
     if outcome.witness is not None:
-        assert distinct_values(made, a, b, outcome.witness, strict=wrt, defined=[i])
+        assert distinct_values(made, outcome.witness)
     return outcome
 
 
@@ -240,23 +241,23 @@ def test_arrays_are_compared_entry_by_entry() -> None:
 
 
 def test_the_checker_refuses_what_is_no_witness() -> None:
-    program, a, b = stated("sqrt(x**2)", "x", "x : real(-1, 1)")
-    good = refute(program, a, b).witness
+    claim = stated("sqrt(x**2)", "x", "x : real(-1, 1)")
+    good = refute(claim).witness
     assert good is not None
-    assert distinct_values(program, a, b, good)
+    assert distinct_values(claim, good)
     elsewhere: list[Witness] = [
         replace(good, point={"x": Fraction(1, 2)}),
         replace(good, point={"x": Fraction(-2)}),
         replace(good, point={}),
         replace(good, index=(0,)),
     ]
-    assert not any(distinct_values(program, a, b, w) for w in elsewhere)
-    undefined, a, b = stated("log(x)", "x")
-    assert not distinct_values(undefined, a, b, Witness({"x": Fraction(-1)}, {}, 64, (), "0", "1"))
-    kink, a, b = stated("where(x >= 0, 1, 0)", "0")
+    assert not any(distinct_values(claim, w) for w in elsewhere)
+    undefined = stated("log(x)", "x")
+    assert not distinct_values(undefined, Witness({"x": Fraction(-1)}, {}, 64, (), "0", "1"))
+    kink = stated("where(x >= 0, 1, 0)", "0")
     tie = Witness({"x": Fraction(0)}, {}, 64, (), "1", "0")
-    assert distinct_values(kink, a, b, tie)
-    assert not distinct_values(kink, a, b, tie, strict="x")
+    assert distinct_values(kink, tie)
+    assert not distinct_values(replace(kink, strict="x"), tie)
 
 
 def test_a_hundred_thousand_steps_in_seconds() -> None:
@@ -271,10 +272,10 @@ def test_a_hundred_thousand_steps_in_seconds() -> None:
     steps.append(ProofStep("add", (len(steps) - 1, 1)))
     program = ProofProgram(tuple(steps), (Symbol("x", "real", None, None),))
     begun = now()
-    assert refute(program, len(steps) - 1, len(steps) - 2).witness is not None
+    assert refute(Equality(program, len(steps) - 1, len(steps) - 2)).witness is not None
     assert now() - begun < 5
     begun = now()
-    late = refute(program, len(steps) - 2, len(steps) - 2, deadline=begun + 0.5)
+    late = refute(Equality(program, len(steps) - 2, len(steps) - 2), deadline=begun + 0.5)
     assert late.out_of_time
     assert late.witness is None
     assert now() - begun < 1.5

@@ -7,8 +7,9 @@ from itertools import islice
 import pytest
 
 import symgrad as sg
-from symgrad.checker.balls.programs import context, evaluate
-from symgrad.checker.witness import all_certain, disjoint
+from symgrad.checker.balls.programs import context
+from symgrad.checker.witness import certain_entries, disjoint
+from symgrad.ir.traverse import symbols_of
 from symgrad.verification.decide import Claim, decide
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.verdict import Region, Verdict
@@ -19,7 +20,7 @@ BITS = 256
 
 def broken(s: Claim, verdict: Verdict) -> list[str]:
     """What is not as it should be of the regions of a verdict."""
-    conditions = Conditions(s.inputs)
+    conditions = Conditions(symbols_of(s.nodes))
     inhabited: set[Region] = set()
     found: list[str] = []
     if verdict.witness is not None:
@@ -32,15 +33,12 @@ def broken(s: Claim, verdict: Verdict) -> list[str]:
             for r in verdict.regions
             if r.status != "refuted" and conditions.inside(r, at)
         ]
-    wanted = [s.a, s.b, *s.defined]
-    for point in islice(points_of(s.program), 300):
-        left, right, *rest = evaluate(
-            s.program, point.values, precision=BITS, strict=s.strict, plain=s.plain, wanted=wanted
-        )
-        if not all_certain([left, right, *rest]):
+    for point in islice(points_of(s.equality.program), 300):
+        both = certain_entries(s.equality, point.values, {}, precision=BITS)
+        if not both:
             continue
         with context.workprec(BITS):
-            differs = disjoint(left, right)
+            differs = any(disjoint(x, y) for _, x, y in both)
         for r in verdict.regions:
             if conditions.hold(r.where, point.values):
                 inhabited.add(r)

@@ -10,6 +10,7 @@ import symgrad as sg
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.witness import all_certain
 from symgrad.frontend.text import parse_expression
+from symgrad.ir.traverse import symbols_of
 from symgrad.verification.decide import Claim, decide
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
@@ -89,19 +90,22 @@ def wrong(s: Claim) -> list[str]:
     found: list[str] = []
     for gap in verdict.undefined:
         first = gap.side in ("the first side", "the derivative")
-        mine, others = ((s.a, *s.defined), (s.b,)) if first else ((s.b,), (s.a, *s.defined))
+        own = s.equality
+        mine, others = ((own.a, *own.defined), (own.b,)) if first else ((own.b,), (own.a, *own.defined))
         at = dict(gap.point)
-        texts = [parse_expression(t, {i.name: i for i in s.inputs}) for t in gap.where.split(" and ")]
+        texts = [
+            parse_expression(t, {i.name: i for i in symbols_of(s.nodes)}) for t in gap.where.split(" and ")
+        ]
         program, wanted = program_of(texts)
         if not all(evaluate(program, at, precision=128, wanted=wanted)):
             found.append(f"{gap}: not so at its point")
         if not all_certain(
-            evaluate(s.program, at, precision=128, strict=s.strict, plain=s.plain, wanted=others)
+            evaluate(own.program, at, precision=128, strict=own.strict, plain=own.plain, wanted=others)
         ):
             found.append(f"{gap}: the other has no value there")
-        for point in islice(points_of(s.program), 100):
+        for point in islice(points_of(own.program), 100):
             holds = all(evaluate(program, point.values, precision=128, wanted=wanted))
-            if holds and all_certain(evaluate(s.program, point.values, precision=128, wanted=mine)):
+            if holds and all_certain(evaluate(own.program, point.values, precision=128, wanted=mine)):
                 found.append(f"{gap}: it has one at {point.values}")
     return found
 

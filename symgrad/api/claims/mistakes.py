@@ -117,8 +117,7 @@ class _ClaimReader:
         self.claim = claim
         self.domain = domain
         self.known = {**names_in(target), **names_in(value)}
-        self.listing: Listing | None = None  # of the claim for all sizes
-        self.last_listing: Listing | None = None  # of the claim for the sizes of the last call of `build`
+        self.listings: list[Listing] = []  # of the claim for all sizes, and for those for which it was built
 
     def build(self, sizes: Mapping[str, int]) -> tuple[Node, Node, Node]:
         """Return the function, the variable, and the claim.
@@ -127,31 +126,31 @@ class _ClaimReader:
             SymgradError: if one of them has no value at these lengths.
         """
         y, wrt, *known = resized([self.value.node, self.target.node, *self.known.values()], sizes)
-        to, self.last_listing = self._parse_claim(sizes, known)
+        to = self._parse_claim(sizes, known)
         nodes, _ = redeclare(as_symbol(y, wrt, to, self.target.name), self.domain, sizes)
         return nodes[0], nodes[1], nodes[2]
 
-    def _parse_claim(self, sizes: Mapping[str, Size], nodes: list[Node]) -> tuple[Node, Listing | None]:
+    def _parse_claim(self, sizes: Mapping[str, Size], nodes: list[Node]) -> Node:
         if not isinstance(self.claim, str):
-            return resized([self.claim.node], sizes)[0], None
+            return resized([self.claim.node], sizes)[0]
         lengths = size_names([self.value.node, self.target.node, *self.known.values()])
         known = {n: size_leaf(sizes.get(n, n)) for n in lengths} | dict(zip(self.known, nodes, strict=True))
         listing = parse_program(self.claim, "the claim", known)
         assert listing.result is not None
-        return listing.result, listing
+        self.listings.append(listing)
+        return listing.result
 
     def claim_node(self) -> Node | None:
         """Return the claim for all sizes; None if it has no value for some sizes."""
         try:
-            node, self.listing = self._parse_claim({}, list(self.known.values()))
+            return self._parse_claim({}, list(self.known.values()))
         except SymgradError:
             return None
-        return node
 
     def locate(self, node: Node, in_claim: bool) -> Location | None:
         """Return the location of a node in the claim or in the program."""
-        listings = [self.last_listing, self.listing] if in_claim else self.value.listings
-        return next((at for one in listings if one and (at := one.location(node)) is not None), None)
+        listings = self.listings if in_claim else self.value.listings
+        return next((at for one in listings if (at := one.location(node)) is not None), None)
 
     def corrected(self) -> str | None:
         """Return the correct derivative of a scalar as text."""

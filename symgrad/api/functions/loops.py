@@ -15,7 +15,7 @@ from symgrad.autodiff.recurrences import recur
 from symgrad.frontend.indices import IndexRange, with_rows
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import OPS, Node, as_node, size_node
-from symgrad.ir.sizes import Size, size_product, size_sum
+from symgrad.ir.sizes import Size, size_max, size_product, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import slice_rows
@@ -160,6 +160,7 @@ def fori_loop(lower: int | str, upper: int | str, body_fun: Callable[[Any, Any],
         raise UsageError(
             f"a loop from {lower} to before {upper}", expected="lower <= upper", cure="exchange the two ends"
         )
+    length = size_max(length, 0)
     numbers = add(iota(params=(length,)), size_node(first)) if first != 0 else iota(params=(length,))
     last, _ = scan(lambda value, i: (body_fun(i, value), None), init_val, Expr(numbers), length)  # type: ignore[arg-type]
     return last

@@ -10,6 +10,7 @@ defined.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from symgrad.checker.balls import programs as balls
@@ -30,13 +31,11 @@ from symgrad.checker.extension_field.field import Element, GiveUp
 from symgrad.checker.extension_field.replay import replay_field
 from symgrad.checker.limits import COMPLEX_GENERATORS
 from symgrad.checker.numbers import context
-from symgrad.checker.program.derivative import Tangents, derivative_claim
+from symgrad.checker.program.derivative import derivative_claim
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.steps import ProofProgram
 
 _BITS = 256
-
-RealStatement: TypeAlias = "tuple[ProofProgram, int, int, Tangents | None, tuple[int, ...]]"
-"""A program, two steps that should be equal, the steps of a derivative if it is one, and steps that must be defined."""
 
 PointAndValues: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
 """A point, and the text of the two sides there."""
@@ -66,26 +65,23 @@ def replay_complex(
         raise GiveUp(str(finer)) from finer
 
 
-def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> RealStatement:
+def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> Equality:
     """Return the statement about real variables that implies the statement about complex variables.
 
     Raises:
         GiveUp: if a side is not meromorphic in all variables.
     """
     real = retype_symbols(program, [s.name for s in program.symbols if s.kind == "complex"], "real")
-    if wrt is None:
-        made, left, right, tangents = real, a, b, None
-    else:
-        made, left, right, tangents = derivative_claim(real, a, wrt, b)
-    defined = tangents.values if tangents else ()
+    found = Equality(real, a, b) if wrt is None else derivative_claim(real, a, wrt, b)
+    made = found.program
     varies = depends_on(made, None)
-    for i in made.needed((left, right, *defined)):
+    for i in made.needed(found.positions):
         step = made.steps[i]
         if step.op == "symbol" and step.kind != "real":
             raise GiveUp(f"'{step.params[0]}' is an integer")
         if varies[i] and step.op not in _MEROMORPHIC and not _is_meromorphic(made, i, varies):
             raise GiveUp(f"'{step.op}' is not meromorphic")
-    return made, left, right, tangents, defined
+    return replace(found, plain=None)  # nothing here has kinks
 
 
 def _is_meromorphic(program: ProofProgram, i: int, varies: bytearray) -> bool:
@@ -106,7 +102,7 @@ def _is_meromorphic(program: ProofProgram, i: int, varies: bytearray) -> bool:
 def check_complex(
     data: Mapping[str, Any],
     program: ProofProgram,
-    replay: Callable[[RealStatement, Mapping[str, Any]], None],
+    replay: Callable[[Equality, Mapping[str, Any]], None],
     deadline: float,
 ) -> tuple[str, str, tuple[str, ...], PointAndValues | None]:
     """Check a proof file about complex numbers.

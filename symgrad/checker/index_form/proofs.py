@@ -40,7 +40,7 @@ from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTION_RULES
 from symgrad.checker.index_form.repeated_indices import merge_repeated_indices
 from symgrad.checker.limits import FORM_TERMS
-from symgrad.checker.program.derivative import Tangents
+from symgrad.checker.program.equality import Equality, Tangents
 from symgrad.checker.program.length_polynomials import empty_axis_condition
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.support.traversal import leaves, walk
@@ -119,23 +119,11 @@ def has_sizes(program: ProofProgram) -> bool:
     return any(s.op == "size" or any(isinstance(n, str) for n in s.shape) for s in program.steps)
 
 
-def prove_equal(
-    program: ProofProgram,
-    a: int,
-    b: int,
-    tangents: Tangents | None = None,
-    *,
-    most: int = FORM_TERMS,
-    deadline: float = math.inf,
-) -> tuple[str, ...]:
+def prove_equal(claim: Equality, *, most: int = FORM_TERMS, deadline: float = math.inf) -> tuple[str, ...]:
     """Prove that two steps have equal entries for all values of the symbols and all sizes.
 
     Args:
-        program: the steps.
-        a: the position of one step.
-        b: the position of the other step, of the same shape.
-        tangents: which steps are those of a derivative, if the claim is about one: points where a piecewise function
-            changes its piece are excluded.
+        claim: the claim; if it is about a derivative, points where a piecewise function changes its piece are excluded.
         most: the number of terms at which the search gives up.
         deadline: on the clock of `symgrad.checker.clock`.
 
@@ -150,9 +138,10 @@ def prove_equal(
         >>> from symgrad.checker.program.steps import ProofStep
         >>> turned = lambda k, *shape: ProofStep("einsum", (k,), (((0, 1),), (1, 0)), shape)
         >>> steps = (ProofStep("symbol", (), ("X",), ("n", "m")), turned(0, "m", "n"), turned(1, "n", "m"))
-        >>> prove_equal(ProofProgram(steps, (X,)), 0, 2)
+        >>> prove_equal(Equality(ProofProgram(steps, (X,)), 0, 2))
         ()
     """
+    program, a, b, tangents = claim.program, claim.a, claim.b, claim.tangents
     t = FormAlgebra(most, LAWS, smooth_input=tangents.wrt if tangents else "", deadline=deadline)
     if shape_of(program.steps[a]) != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")

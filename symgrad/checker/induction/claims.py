@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from symgrad.checker.induction.rows import RowBuilder
 from symgrad.checker.induction.values import StepRecurrence, StepValues, ValuesAt
-from symgrad.checker.induction.variables import Equality, ProgramBuilder
+from symgrad.checker.induction.variables import ProgramBuilder
 from symgrad.checker.program.builder import Shape
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.length_polynomials import (
     ONE,
     ZERO,

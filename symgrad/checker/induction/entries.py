@@ -13,8 +13,9 @@ from symgrad.checker.balls.array_ops import ARRAY_OPS, pack
 from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
 from symgrad.checker.clock import tick
 from symgrad.checker.extension_field.field import GiveUp
-from symgrad.checker.induction.variables import Equality, ProgramBuilder
+from symgrad.checker.induction.variables import ProgramBuilder
 from symgrad.checker.limits import ENTRY_STEPS
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 
 _Array: TypeAlias = Any

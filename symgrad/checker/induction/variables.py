@@ -7,11 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symgrad.checker.program.builder import Shape, StepBuilder
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.support.traversal import postorder
-
-Equality = tuple[ProofProgram, int, int]
-"""A program, and the positions of two of its steps that are claimed to be equal."""
 
 
 class ProgramBuilder(StepBuilder):
@@ -76,4 +74,4 @@ class ProgramBuilder(StepBuilder):
             place[at] = len(steps)
             args = tuple(place[x] for x in step.args)
             steps.append(replace(step, args=args, params=params))
-        return ProofProgram(tuple(steps), tuple(symbols.values())), place[a], place[b]
+        return Equality(ProofProgram(tuple(steps), tuple(symbols.values())), place[a], place[b])

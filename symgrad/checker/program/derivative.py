@@ -9,10 +9,10 @@ claimed: a step that the derivative reads is undefined there, in the strict sens
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from symgrad.checker.program.array_derivatives import ARRAY_DERIVATIVES
 from symgrad.checker.program.builder import StepBuilder
+from symgrad.checker.program.equality import Equality, Tangents
 from symgrad.checker.program.scalar_derivatives import (
     LOCALLY_CONSTANT_OPS,
     PIECEWISE_OPS,
@@ -21,23 +21,6 @@ from symgrad.checker.program.scalar_derivatives import (
 )
 from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody, Symbol
 from symgrad.support.errors import UsageError
-
-
-@dataclass(frozen=True, slots=True)
-class Tangents:
-    """How the steps of derivatives were appended to a program.
-
-    Args:
-        wrt: the variable of differentiation.
-        direction: the variable in whose direction the derivatives are taken, if ``wrt`` is an array.
-        values: the positions of the differentiated steps.
-        first: the position of the first appended step.
-    """
-
-    wrt: str
-    direction: str | None
-    values: tuple[int, ...]
-    first: int
 
 
 def differentiate(
@@ -242,9 +225,7 @@ def directional_claim(program: ProofProgram, claim: int, direction: str) -> tupl
     return ProofProgram(tuple(into.steps), program.symbols), at
 
 
-def derivative_claim(
-    program: ProofProgram, y: int, wrt: str, claim: int
-) -> tuple[ProofProgram, int, int, Tangents]:
+def derivative_claim(program: ProofProgram, y: int, wrt: str, claim: int) -> Equality:
     """Reduce the statement "claim is the derivative of y with respect to wrt" to the equality of two steps.
 
     Args:
@@ -252,9 +233,6 @@ def derivative_claim(
         y: the position of the differentiated step.
         wrt: the name of a variable.
         claim: the position of the claim, which has the axes of y, then those of the variable.
-
-    Returns:
-        The program with the steps of the derivative, the positions of the two sides, and where these steps are.
 
     Raises:
         UsageError: if the claim has a wrong shape; and the errors of `differentiate`.
@@ -266,15 +244,13 @@ def derivative_claim(
         raise UsageError(f"a claim of shape {program.steps[claim].shape}", expected=f"the shape {wanted}")
     first = len(program.steps)
     if not shape:
-        return made, tangent, claim, Tangents(wrt, None, (y,), first)
+        return Equality(made, tangent, claim, (y,), wrt, claim, Tangents(wrt, None, (y,), first))
     direction = made.symbols[-1].name
     stated, change = directional_claim(made, claim, direction)
-    return stated, tangent, change, Tangents(wrt, direction, (y,), first)
+    return Equality(stated, tangent, change, (y,), wrt, change, Tangents(wrt, direction, (y,), first))
 
 
-def gradient_claim(
-    program: ProofProgram, a: int, b: int, wrt: str
-) -> tuple[ProofProgram, int, int, Tangents]:
+def gradient_claim(program: ProofProgram, a: int, b: int, wrt: str) -> Equality:
     """Reduce the statement "a and b have the same derivative with respect to wrt" to the equality of two steps.
 
     Args:
@@ -283,19 +259,17 @@ def gradient_claim(
         b: the position of the other differentiated step, of the same shape.
         wrt: the name of a variable.
 
-    Returns:
-        The program with the steps of both derivatives, their positions, and where these steps are.
-
     Raises:
         UsageError: if the shapes differ; and the errors of `differentiate`.
 
     Example:
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("stop_gradient", (0,)))
-        >>> made, left, right, _ = gradient_claim(ProofProgram(steps, (Symbol("x", "real", None, None),)), 0, 1, "x")
-        >>> made.steps[left].params, made.steps[right].params
-        ((Fraction(1, 1),), (Fraction(0, 1),))
+        >>> found = gradient_claim(ProofProgram(steps, (Symbol("x", "real", None, None),)), 0, 1, "x")
+        >>> [found.program.steps[at].params for at in (found.a, found.b)]
+        [(Fraction(1, 1),), (Fraction(0, 1),)]
     """
     if program.steps[a].shape != program.steps[b].shape:
         raise UsageError("the two sides have different shapes")
     made, (left, right), direction = _differentiate_all(program, (a, b), wrt)
-    return made, left, right, Tangents(wrt, direction, (a, b), len(program.steps))
+    tangents = Tangents(wrt, direction, (a, b), len(program.steps))
+    return Equality(made, left, right, (a, b), wrt, tangents=tangents)

@@ -219,6 +219,28 @@ def length_polynomial(length: int | str) -> Size:
     return found
 
 
+def length_text(a: Size) -> str:
+    """Return a length as text, of which it is the normal form.
+
+    Example:
+        >>> [length_text(length_polynomial(a)) for a in ("max(n - 2, 0)*2 - m", "ceil((2*n - 1)/2)", "n - n")]
+        ['2*max(n - 2, 0) - m', 'ceil((2*n - 1)/2)', '0']
+    """
+    terms = [
+        "*".join([str(c), *map(_atom_text, m)]).replace("1*", "", abs(c) == 1)
+        for m, c in sorted(a, key=lambda t: t[1] < 0)
+    ]
+    return " + ".join(terms).replace("+ -", "- ") or "0"
+
+
+def _atom_text(atom: Any) -> str:
+    if isinstance(atom, str):
+        return atom
+    op, first, second = atom
+    one = length_text(first)
+    return f"ceil(({one})/{second})" if op == "ceil" else f"{op}({one}, {length_text(second)})"
+
+
 def _apply_operator(operator: str, left: Size | _Quotient, right: Size | _Quotient) -> Size | _Quotient:
     if isinstance(left, _Quotient) or isinstance(right, _Quotient):
         raise UsageError("a quotient in a length that is not rounded")

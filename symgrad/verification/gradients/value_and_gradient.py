@@ -221,13 +221,13 @@ def _zero(condition: str, sides: Sequence[Node]) -> Node | None:
 
 def _is_always_at_a_kink(claim: Claim) -> bool:
     """Tell whether both derivatives have values at some points, but only values by convention."""
-    wanted = [claim.a, claim.b, *claim.defined]
+    own = claim.equality
     at_kinks = 0
-    for point in islice(points_of(claim.program, aim=False), _POINTS):
+    for point in islice(points_of(own.program, aim=False), _POINTS):
         at_point = partial(
-            evaluate, claim.program, point.values, precision=64, sizes=point.sizes, wanted=wanted
+            evaluate, own.program, point.values, precision=64, sizes=point.sizes, wanted=own.positions
         )
-        if all_certain(at_point(strict=claim.strict)):
+        if all_certain(at_point(strict=own.strict)):
             return False
         at_kinks += all_certain(at_point(strict=False))
     return at_kinks > 0

@@ -56,6 +56,10 @@ class SizedPairs:
                 numbers = a.op is NUMBER and b.op is NUMBER
                 self._other[a] = b if numbers or _is_alike(a, b) else None
 
+    def other(self, node: Node) -> Node | None:
+        """Return the same part of the formula for the other lengths; None if that is not known."""
+        return self._other.get(node)
+
     def named(self, node: Node) -> Node | None:
         """Replace the lengths in a formula by names; None if some number may or may not be a length.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -92,17 +92,9 @@ def agree_at_points(one: Node, other: Node, deadline: float) -> bool | None:
     Raises:
         SymgradError: if the formulas cannot be compared.
     """
-    claim = equal(one, other)
-    outcome = refute(
-        claim.program,
-        claim.a,
-        claim.b,
-        strict=True,  # at a kink both forms may have slopes by convention, and these may differ
-        defined=claim.defined,
-        deadline=deadline,
-        enough=FIRST_POINTS,
-        finer=False,
-    )
+    # At a kink both forms may have slopes by convention, and these may differ.
+    claim = replace(equal(one, other).equality, strict=True)
+    outcome = refute(claim, deadline=deadline, enough=FIRST_POINTS, finer=False)
     if outcome.witness is not None:
         return _only_there((one, other), outcome.witness.point)
     return True if outcome.points else None

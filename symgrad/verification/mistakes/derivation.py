@@ -50,7 +50,7 @@ class RightDerivation:
         tangents = push_forward(real, {wrt: self.direction})
         self.dots = {n: t for n, t in zip(real, tangents, strict=True) if not t.is_number(0)}
         self.sampled = TrialPoints([], lanes=True)
-        self.right_values: Array = np.zeros(0)
+        self.right_values: Array = np.zeros((0, 0))
         self._moves: list[list[TrialPoint]] = []
         self._jacobians: list[dict[Node, Any]] = []
 
@@ -115,7 +115,7 @@ class RightDerivation:
             self._jacobians = [{} for _ in sampled.points]
             self._moves = [list(self._directions(p)) for p in sampled.points]
         if sampled.points:
-            self.right_values = self.vector(self.right)
+            self.right_values = self.rows(self.right)
 
     def _directions(self, point: TrialPoint) -> Iterator[TrialPoint]:
         shape = lengths(self.wrt.shape)
@@ -124,9 +124,9 @@ class RightDerivation:
             unit[index] = 1.0
             yield point.with_values({self.direction: unit} if shape else {})
 
-    def vector(self, node: Node) -> Array:
-        """Return the values of a node with the shape of the derivative, at all points, concatenated."""
-        return self.sampled.vector(node, self.wrt.shape)
+    def rows(self, node: Node) -> Array:
+        """Return the values of a node with the shape of the derivative, one row for each point."""
+        return self.sampled.rows(node, self.wrt.shape)
 
     def through(self, node: Node, cotangent: Node) -> Array:
         """Return the contribution of a cotangent of a node to the derivative."""
@@ -140,7 +140,7 @@ class RightDerivation:
             np.tensordot(np.broadcast_to(point(cotangent), shape), self._jacobian(k, node), axes=len(shape))
             for k, point in enumerate(self.sampled.points)
         ]
-        return np.concatenate([p.ravel() for p in parts])
+        return np.stack([p.ravel() for p in parts])
 
     def _jacobian(self, k: int, node: Node) -> Any:
         """Return the Jacobian of a node at a point: first the axes of the node, then those of the variable."""
@@ -159,10 +159,10 @@ class RightDerivation:
     def values_of(self, wrong: Wrong) -> Array:
         """Return the result of a derivation with a mistake, at all points."""
         if wrong.value is not None:
-            return self.vector(self.formula(wrong))
+            return self.rows(self.formula(wrong))
         total = np.zeros_like(self.right_values) if wrong.alone else self.right_values
         for node, cotangent in wrong.parts:
-            total = total + (self.vector(cotangent) if node is None else self.through(node, cotangent))
+            total = total + (self.rows(cotangent) if node is None else self.through(node, cotangent))
         return total
 
     # ----------------------------------------------------------------------------------------------------- formulas

@@ -86,6 +86,7 @@ KINDS = {
     "condition-turned": "the two cases of a choice are exchanged",
     "other-variable": "the derivative is with respect to another variable",
     "not-differentiated": "the claim is the formula itself, not its derivative",
+    "wrong-steps": "the steps of a recurrence in the claim, or its first value, are wrong",
     "names-exchanged": "two names are exchanged",
     "constant-factor": "the claim has another constant factor",
     "rounded-number": "a number is rounded, so that the claim is right to some digits only",

@@ -14,6 +14,12 @@ DRAWS = 256
 SIZES = (5, 3, 7, 4, 6, 9)
 """Lengths of axes: those of rows come first, so that X.T@X is regular; none is 2."""
 
+OTHER_SIZES = 3
+"""Numbers of a claim beside which further lengths are tried."""
+
+LARGEST_SIZE = 40
+"""Numbers of a claim up to which that is done."""
+
 SQUARE = 3
 """The length of all axes, for a claim that is defined only for equal lengths."""
 

@@ -1,9 +1,12 @@
-"""Evaluate candidates at sample points; common subexpressions are evaluated once."""
+"""Evaluate candidates at sample points, and find two whose values add up to given ones.
+
+Common subexpressions are evaluated once.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,9 +18,9 @@ from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import CONSTANT_VALUES
 from symgrad.support.errors import InternalError
-from symgrad.verification.mistakes.limits import DRAWS, ENTRIES, LANES
+from symgrad.verification.mistakes.limits import AGREE, DRAWS, ENTRIES, LANES, PAIRS_FOUND
 
-_ARRAY_POINTS = 2  # number of points of a program with arrays
+_ARRAY_POINTS = 4  # number of points of a program with arrays
 _NEGLIGIBLE = 1e-9
 """Values below this fraction of the largest count as zero."""
 
@@ -80,16 +83,16 @@ class TrialPoints:
     lanes: bool
     count: int = 1
 
-    def vector(self, node: Node, shape: Shape) -> Array:
-        """Return the values of a node at all points, concatenated, with the given shape."""
+    def rows(self, node: Node, shape: Shape) -> Array:
+        """Return the values of a node with the given shape: one row for each point, or each lane."""
         if self.lanes:
             return self.in_lanes(self.points[0](node))
         own = lengths(shape)
-        return np.concatenate([np.broadcast_to(p(node), own).ravel() for p in self.points])
+        return np.stack([np.broadcast_to(p(node), own).ravel() for p in self.points])
 
     def in_lanes(self, values: Any) -> Array:
-        """Return the values of a scalar node in all lanes."""
-        return np.broadcast_to(np.asarray(values, dtype=np.float64), self.count).ravel()
+        """Return the values of a scalar node, one row for each lane."""
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), self.count).reshape(-1, 1)
 
 
 def sampled_lanes(
@@ -150,7 +153,7 @@ def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:
     rng = np.random.default_rng(7)
     symbols = symbols_of(nodes)
     points: list[TrialPoint] = []
-    for attempt in range(8):
+    for attempt in range(4 * _ARRAY_POINTS):
         values = {s: _filled(s, rng, dominant=attempt % 2 == 1) for s in symbols}
         at = TrialPoint(values)
         if all(np.all(_moderate(np.asarray(at(n)))) for n in nodes):
@@ -168,10 +171,10 @@ def lengths(shape: Shape) -> tuple[int, ...]:
     return found
 
 
-def telling(values: Array) -> Array:
-    """Tell which values are not negligible compared with the largest."""
+def telling(values: Array, *, lanes: bool) -> Array:
+    """Tell which values are not negligible compared with the largest: of all lanes, or at the same point."""
     sizes = np.abs(values)
-    return sizes > _NEGLIGIBLE * np.max(sizes, initial=0)
+    return sizes > _NEGLIGIBLE * np.max(sizes, axis=None if lanes else 1, keepdims=True, initial=0)
 
 
 def entries(shape: Shape) -> int:
@@ -215,3 +218,42 @@ def _draw(s: Node, rng: np.random.Generator, shape: tuple[int, ...], width: floa
         return float(high) - np.exp(width * rng.normal(size=shape))
     # Values are no larger than this: where tanh is 1 up to the last digits, its derivative has no digits left.
     return np.clip(2.2 * width * rng.normal(size=shape), -3, 3)
+
+
+def pairs_that_give(total: Array, deltas: Sequence[Array]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of positions of vectors with a given sum, in the order of the first position.
+
+    Project all vectors on one direction, sort them, and look up the complement of each (meet in the middle), which
+    takes about as long as sorting.
+
+    Example:
+        >>> list(pairs_that_give(np.array([1.0, 5]), [np.array([1.0, 2]), np.array([3.0, 3]), np.array([0.0, 3])]))
+        [(0, 2)]
+    """
+    scale = float(np.max(np.abs(total), initial=0))
+    finite = [
+        k
+        for k, d in enumerate(deltas)
+        if np.all(np.isfinite(d)) and np.max(np.abs(d), initial=0) > AGREE * scale
+    ]
+    if not finite or not scale:
+        return
+    rows = np.array([deltas[k] for k in finite])
+    direction: Array = np.cos(np.arange(1.0, len(total) + 1))
+    heights = rows @ direction
+    order = np.argsort(heights)
+    wanted = total @ direction - heights
+    slack = AGREE * (np.abs(rows).sum(axis=1) + np.abs(total).sum())
+    ends: list[Array] = [np.searchsorted(heights[order], wanted + s) for s in (-slack, slack)]
+    low, high = ends
+    count = 0
+    for i in range(len(finite)):
+        for j in sorted(order[low[i] : high[i]]):
+            if j <= i:
+                continue
+            gap = np.abs(rows[i] + rows[j] - total)
+            if np.all(gap <= AGREE * (np.abs(rows[i]) + np.abs(rows[j]) + np.abs(total))):
+                yield finite[i], finite[int(j)]
+                count += 1
+                if count == PAIRS_FOUND:
+                    return

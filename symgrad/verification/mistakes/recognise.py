@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any, TypeAlias
 
@@ -15,8 +15,8 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.candidate import Mistake, confirmed
 from symgrad.verification.mistakes.catalogue import ROWS
-from symgrad.verification.mistakes.derivation import RightDerivation, TooManyEntries
-from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
+from symgrad.verification.mistakes.derivation import RightDerivation
+from symgrad.verification.mistakes.edits.axes import other_steps, other_sums, without_outer
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import (
     Deviation,
@@ -31,47 +31,17 @@ from symgrad.verification.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PA
 from symgrad.verification.mistakes.numbers import (
     Array,
     lengths,
+    pairs_that_give,
     sampled_arrays,
     sampled_lanes,
     telling,
 )
-from symgrad.verification.mistakes.pairs import pairs_that_give
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 _SITE = 1e-3  # seconds for all rows at one equation, by the number of equations
 _PER_EQUATION = 1.2e-5  # seconds for one edited formula, by the number of its equations
 
 _Mistake: TypeAlias = "tuple[MalRule[Site, Wrong], Node, Wrong]"
-
-
-def recognise(
-    y: Node,
-    wrt: Node,
-    claim: Node,
-    deadline: float,
-    *,
-    witness: Mapping[str, Any] | None = None,
-    sizes: Mapping[str, int] | None = None,
-    square: Collection[str] = (),
-) -> list[Mistake]:
-    """Return the mistakes that give a claim, best first.
-
-    Args:
-        y: the function, a number; all lengths are numbers.
-        wrt: the variable.
-        claim: the claimed derivative.
-        deadline: on the clock of `symgrad.checker.clock`.
-        witness: a point at which the claim fails.
-        sizes: the lengths of names.
-        square: the names of the matrices that are square for all sizes.
-    """
-    try:
-        derivation = RightDerivation(y, wrt, _counts(sizes or {}, [y, claim]))
-    except TooManyEntries:
-        return []
-    search = _Recognition(derivation, claim, deadline, square)
-    search.sample(witness)
-    return search.run() if derivation.sampled.points else []
 
 
 def _are_disjoint(one: Wrong, other: Wrong) -> bool:
@@ -88,63 +58,94 @@ def _counts(sizes: Mapping[str, int], nodes: Sequence[Node]) -> dict[str, int]:
     return {**named, **pairs, **{f"{a}**2": n * n for a, n in named.items()}}
 
 
-class _Recognition:
-    """The search for mistakes that give one claim, at fixed points."""
+class Recognition:
+    """The search for mistakes that give one claim, for fixed lengths and at fixed points.
+
+    Args:
+        y: the function, a number; all lengths are numbers.
+        wrt: the variable.
+        claim: the claimed derivative.
+        deadline: on the clock of `symgrad.checker.clock`.
+        witness: a point at which the claim fails.
+        sizes: the lengths of names.
+        square: the names of the matrices that are square for all sizes.
+
+    Raises:
+        TooManyEntries: if the search would take too long.
+    """
 
     def __init__(
-        self, derivation: RightDerivation, claim: Node, deadline: float, square: Collection[str]
+        self,
+        y: Node,
+        wrt: Node,
+        claim: Node,
+        deadline: float,
+        *,
+        witness: Mapping[str, Any] | None = None,
+        sizes: Mapping[str, int] | None = None,
+        square: Collection[str] = (),
     ) -> None:
-        self.derivation = derivation
+        self.derivation = RightDerivation(y, wrt, _counts(sizes or {}, [y, claim]))
         self.claim = claim
         self.deadline = deadline
         self.square = square
-        self.fits = claim.shape == derivation.wrt.shape
-        self.claimed: Array = np.zeros(0)
-        self.right: Array = np.zeros(0)
+        self.fits = claim.shape == wrt.shape
+        self.claimed: Array = np.zeros((0, 0))
+        self.right: Array = np.zeros((0, 0))
         self.found: list[Mistake] = []
+        self.kinds: Collection[str] | None = None
         self.most = True
         self.others: list[_Mistake] = []
         self.deltas: list[Array] = []
+        self._sample(witness)
 
-    def sample(self, witness: Mapping[str, Any] | None) -> None:
+    def _sample(self, witness: Mapping[str, Any] | None) -> None:
         """Sample points at which the claim and the right derivative have values."""
         d = self.derivation
         nodes = [d.y, d.right, self.claim]
         arrays = reads_arrays(nodes)
         d.sample(sampled_arrays(nodes) if arrays else sampled_lanes(nodes, witness))
-        if not arrays and d.sampled.points and np.sum(telling(d.right_values)) < TELLING:
+        if not arrays and d.sampled.points and np.sum(telling(d.right_values, lanes=True)) < TELLING:
             # exp(-157800/T) is zero wherever T is about 1, and then different claims with it agree with each other.
             d.sample(sampled_lanes(nodes, witness, around=True))
         if d.sampled.points:
             self.right = d.right_values
-            self.claimed = d.vector(self.claim) if self.fits else self.claimed
+            self.claimed = d.rows(self.claim) if self.fits else self.claimed
+            if self.fits and agree(self.right, self.claimed, self.right, most=True):
+                self.most = False  # the claim is wrong at only a few points, so these points count
 
-    def run(self) -> list[Mistake]:
-        """Return the mistakes, best first; stop at the first stage, the simplest, that finds some."""
-        lanes = self.derivation.sampled.lanes
-        if self.fits and agree(self.right, self.claimed, self.right, lanes=lanes, most=True):
-            self.most = False  # the claim is wrong at only a few points, so these points count
-        if self.fits and self.agrees(self.right, self.claimed):
-            return []  # the claim fails elsewhere
-        for stage in self.stages():
-            stage()
-            found = confirmed(self.found, self.deadline)
-            if found:
-                return found
-            self.found.clear()
-        return []
+    @property
+    def stages(self) -> Sequence[str]:
+        """The names of the stages of the search, the simplest first; () if the claim is not wrong here."""
+        if not self.derivation.sampled.points or (self.fits and self.agrees(self.right, self.claimed)):
+            return ()
+        return ("simple", "slips", "differences", "branch", "pairs") if self.fits else ("repairs",)
 
-    def stages(self) -> Iterator[Callable[[], None]]:
-        """Yield the stages of the search."""
-        d = self.derivation
-        if not self.fits:
-            yield self.repairs
-            return
-        yield self.simple
-        yield lambda: self.slips(canonical([d.right]).nodes[0], outer=True)
-        yield lambda: self.structure(differences(d, self.claim, self.right, self.claimed))
-        yield lambda: self.structure(on_a_branch(d, self.right, self.claimed))
-        yield self.pairs
+    def mistakes(self, stage: str, kinds: Collection[str] | None = None) -> list[Mistake]:
+        """Return the mistakes that give the claim, best first.
+
+        Args:
+            stage: the stage at which they are found.
+            kinds: the kinds of mistakes that are tried; None for all, of those that make the right derivative wrong.
+        """
+        d, self.kinds = self.derivation, kinds
+        self.found.clear()
+        match stage:
+            case "simple":
+                self.simple()
+            case "slips":
+                self.slips(canonical([d.right]).nodes[0], outer=True)
+            case "differences":
+                self.structure(differences(d, self.claim, self.right, self.claimed))
+            case "branch":
+                self.structure(on_a_branch(d, self.right, self.claimed))
+            case "pairs":
+                if kinds is not None:
+                    self.single()
+                self.pairs()
+            case _:
+                self.repairs()
+        return confirmed(self.found, self.deadline)
 
     def simple(self) -> None:
         """Find one mistake: in the derivation, or in writing down the claim."""
@@ -161,7 +162,11 @@ class _Recognition:
 
     def agrees(self, one: Array, other: Array) -> bool:
         """Tell whether values are equal except for rounding."""
-        return agree(one, other, self.right, lanes=self.derivation.sampled.lanes, most=self.most)
+        return agree(one, other, self.right, most=self.most)
+
+    def is_tried(self, kind: str) -> bool:
+        """Tell whether mistakes of a kind are tried."""
+        return self.kinds is None or kind in self.kinds
 
     def note(self, found: Mistake) -> None:
         """Store a mistake that gives the claim."""
@@ -175,7 +180,7 @@ class _Recognition:
             if self.late(_SITE):
                 return
             for row in ROWS:
-                if row.ops and site.node.op.name not in row.ops:
+                if (row.ops and site.node.op.name not in row.ops) or not self.is_tried(row.kind):
                     continue
                 try:
                     for wrong in row.distort(site):
@@ -190,17 +195,20 @@ class _Recognition:
             values = d.values_of(wrong)
         except (SymgradError, ValueError, np.linalg.LinAlgError):
             return
-        if self.agrees(values, self.claimed) and not self.agrees(values, self.right):
+        # What is compared again, for other lengths, may be no mistake there: a factor n, where n is 1.
+        if self.agrees(values, self.claimed) and (
+            self.kinds is not None or not self.agrees(values, self.right)
+        ):
             self.note(
                 Mistake(row.kind, row.says, node, wrong.words, row.rank, lambda: (d.formula(wrong), claim))
             )
-        elif not self.found and row.paired and not wrong.alone and len(self.others) < PAIRS:
+        elif row.paired and not wrong.alone and len(self.others) < PAIRS:
             self.others.append((row, node, wrong))
-            self.deltas.append(values - self.right)
+            self.deltas.append((values - self.right).ravel())
 
     def pairs(self) -> None:
         """Find two mistakes whose effects add up to the claim, or one mistake made inside another."""
-        for i, j in pairs_that_give(self.claimed - self.right, self.deltas):
+        for i, j in pairs_that_give((self.claimed - self.right).ravel(), self.deltas):
             one, other = self.others[i], self.others[j]
             if _are_disjoint(one[2], other[2]):
                 self.note_both(one, other, Wrong((*one[2].parts, *other[2].parts)))
@@ -246,7 +254,7 @@ class _Recognition:
 
     def factor(self) -> None:
         """Compare the claim as a whole with the right derivative."""
-        for f in named_factors(self.derivation, self.right, self.claimed):
+        for f in named_factors(self.derivation, self.claim, self.right, self.claimed):
             rank = 9 if f.kind == "lost-minus" and self.has_minus() else f.rank
             self.note(Mistake(f.kind, f.says, None, {}, rank, f.sides))
 
@@ -254,23 +262,28 @@ class _Recognition:
         """Tell whether the right derivative becomes the claim if one minus sign is dropped."""
         right = self.derivation.right
         signs = [e for e in dropped(right) if e.kind == "lost-minus"]
-        return any(self.agrees(self.derivation.vector(f), self.claimed) for _, f in edited(right, signs))
+        return any(self.agrees(self.derivation.rows(f), self.claimed) for _, f in edited(right, signs))
 
     def repairs(self) -> None:
         """Find changes of the claim that make it right."""
         self.sums()
         counts = self.derivation.counts
-        found = edited(self.claim, chain(repaired(self.claim, counts), other_sums(self.claim, counts)))
+        right = self.derivation.right
+        edits = chain(
+            repaired(self.claim, counts), other_sums(self.claim, counts), other_steps(self.claim, right)
+        )
+        found = edited(self.claim, (e for e in edits if self.is_tried(e.kind)))
         cost = _PER_EQUATION * len(topological([self.claim]))
         for n, (edit, formula) in enumerate(found):
             if self.late(cost) or n > EDITS:
                 return
-            self.compare_edit(edit, formula, self.derivation.right)
+            self.compare_edit(edit, formula, right)
 
     def slips(self, right: Node, *, outer: bool = False) -> None:
         """Find slips in writing down the right derivative that turn it into the claim."""
         cost = _PER_EQUATION * len(topological([right]))
-        for n, (edit, formula) in enumerate(edited(right, dropped(right, outer=outer))):
+        edits = (e for e in dropped(right, outer=outer) if self.is_tried(e.kind))
+        for n, (edit, formula) in enumerate(edited(right, edits)):
             if self.late(cost) or n > EDITS:
                 return
             self.compare_edit(edit, formula, self.claim)
@@ -280,7 +293,7 @@ class _Recognition:
         if formula.shape != self.derivation.wrt.shape:
             return
         try:
-            values = self.derivation.vector(formula)
+            values = self.derivation.rows(formula)
         except (SymgradError, ValueError, np.linalg.LinAlgError):
             return
         if self.agrees(values, self.claimed if wanted is self.claim else self.right):
@@ -326,8 +339,8 @@ class _Recognition:
 
     def agree_everywhere(self, one: Node, other: Node) -> bool:
         """Tell whether two arrays are equal at all points."""
-        values = ((np.ravel(p(one)), np.ravel(p(other))) for p in self.derivation.sampled.points)
-        return all(agree(a, b, b, lanes=False) for a, b in values)
+        values = ([np.reshape(p(n), (1, -1)) for n in (one, other)] for p in self.derivation.sampled.points)
+        return all(agree(a, b, b) for a, b in values)
 
     def symmetric(self) -> None:
         """Find whether the claim is right only for symmetric matrices."""

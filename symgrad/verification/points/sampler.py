@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice, pairwise, permutations, product
+from itertools import combinations, islice, pairwise, permutations, product
 from typing import Any, cast
 
 from symgrad.checker.clock import STEP, tick
@@ -74,7 +74,10 @@ def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str
 def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yield lengths with numbers of the program: for all names, or for one name while the others keep theirs."""
     numbers = positive_integers(program)
-    near = dict.fromkeys([*numbers, *(n + 1 for n in numbers), *(n - 1 for n in numbers if n > 1)])
+    # A claim about positions may be right up to a length that is the product of two numbers, t/2 < 12, or their sum.
+    paired = combinations([n for n in numbers if n > 1][:_PAIRED], 2)
+    pairs = sorted(c for a, b in paired for c in (a + b, a * b))
+    near = [n for c in (*numbers, *pairs) for n in (c, c + 1, c - 1) if n > 0]
     values = list(dict.fromkeys([*_OTHERS[:4], *near, *_OTHERS[4:]]))
     yield dict.fromkeys(names, 1)
     if len(names) > 1:

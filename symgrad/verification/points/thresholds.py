@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
-from symgrad.checker.program.steps import ProofProgram, ProofStep
+from symgrad.checker.program.length_values import postfix
+from symgrad.checker.program.steps import ProofProgram, ProofStep, StepBody
 from symgrad.ir.graph import OPS
+from symgrad.support.traversal import leaves
 from symgrad.verification.limits import (
     LARGEST_THRESHOLD,
     SEED_STEPS,
@@ -23,10 +26,19 @@ _CLOSE = Fraction(1, 1024)
 _BITS = 256
 
 
+def _steps(program: ProofProgram) -> Iterator[ProofStep]:
+    """Yield the first steps of a program, each followed by the steps inside of it if it is a recurrence."""
+    for step in program.steps[:SEED_STEPS]:
+        yield step
+        for body in step.params:
+            if isinstance(body, StepBody):
+                yield from _steps(body.program)
+
+
 def literals(program: ProofProgram) -> list[Fraction]:
     """Return the first few numbers of a program."""
     found: dict[Fraction, None] = {}
-    for step in program.steps[:SEED_STEPS]:
+    for step in _steps(program):
         if step.op == "number" and not isinstance(step.params[0], bool):
             value = Fraction(step.params[0])
             if abs(value) < LARGEST_THRESHOLD and value.denominator.bit_length() <= THRESHOLD_BITS:
@@ -37,17 +49,28 @@ def literals(program: ProofProgram) -> list[Fraction]:
 
 
 def positive_integers(program: ProofProgram) -> list[int]:
-    """Return the first few positive integers of a program, including parameters of its slices and positions."""
-    found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
-    for step in program.steps[:SEED_STEPS]:
-        todo = list(step.params)
-        while todo and len(found) < 2 * THRESHOLDS:
-            item = todo.pop()
-            if isinstance(item, tuple):
-                todo += item
-            elif isinstance(item, int) and not isinstance(item, bool) and item:
-                found.setdefault(abs(item))
-    return list(found)
+    """Return the first few integers without signs: in lengths, slices and positions, then in numbers; not 0.
+
+    Example:
+        >>> seven = ProofStep("number", (), (Fraction(7),))
+        >>> positive_integers(ProofProgram((seven, ProofStep("iota", (), ("2*n + 12",), ("2*n + 12",), "int")), ()))
+        [2, 12, 7]
+    """
+    nested: Any = tuple(s.shape for s in program.symbols)
+    for step in _steps(program):
+        nested += (step.shape, step.params if step.op not in ("symbol", "constant", "number") else ())
+
+    def inside(x: Any) -> tuple[Any, ...] | None:
+        return cast("tuple[Any, ...]", x) if isinstance(x, tuple) else None
+
+    found: dict[int, None] = {}
+    for length in leaves(nested, inside):
+        for n in postfix(length) if isinstance(length, str) else (length,):
+            if isinstance(n, int | Fraction) and n is not True and n:
+                found.setdefault(abs(int(n)))
+        if len(found) >= THRESHOLDS:
+            break
+    return list(found | dict.fromkeys(abs(int(c)) for c in literals(program) if c.denominator == 1 and c))
 
 
 def between(program: ProofProgram) -> list[Fraction]:

@@ -13,7 +13,7 @@ from itertools import islice
 from symgrad.checker.balls.entries import box
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.clock import until
-from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
@@ -49,23 +49,12 @@ class Side:
     wanted: tuple[int, ...]
 
 
-def undefined(
-    program: ProofProgram,
-    sides: tuple[Side, Side],
-    *,
-    strict: str | bool,
-    plain: int | None,
-    direction: str | None,
-    deadline: float,
-) -> tuple[Undefined, ...]:
+def undefined(claim: Equality, sides: tuple[Side, Side], deadline: float) -> tuple[Undefined, ...]:
     """Return the conditions under which one side is undefined, each with a point at which the other is defined.
 
     Args:
-        program: the steps of the claim.
+        claim: the claim.
         sides: both sides.
-        strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see `symgrad.checker.balls.programs.evaluate`.
-        direction: the variable that holds the direction of a derivative, if there is one.
         deadline: the time of the end, on the clock of `symgrad.checker.clock`.
     """
     conditions = [list(conditions_of(s.node)) for s in sides]
@@ -78,20 +67,20 @@ def undefined(
                     continue
                 wanted = sides[other].wanted
                 defined: list[SamplePoint] = []
-                for point in islice(points_of(program), DEFINEDNESS_POINTS):
+                for point in islice(points_of(claim.program), DEFINEDNESS_POINTS):
                     values = evaluate(
-                        program,
+                        claim.program,
                         point.values,
                         precision=_BITS,
                         sizes=point.sizes,
-                        strict=strict,
-                        plain=plain,
+                        strict=claim.strict,
+                        plain=claim.plain,
                         wanted=wanted,
                     )
                     if all_certain(values):
                         defined.append(point)
                 for condition, point in _failing_at(own, defined):
-                    at = {name: v for name, v in point.values.items() if name != direction}
+                    at = {name: v for name, v in point.values.items() if name != claim.direction}
                     found.append(Undefined(sides[side].name, _text(condition), sides[other].name, at))
     except TimeoutError:
         pass

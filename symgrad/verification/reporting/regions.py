@@ -21,9 +21,10 @@ from symgrad.checker.extension_field.extension import Contradiction, TooCoarse
 from symgrad.checker.extension_field.field import Element, GiveUp, Poly, TooFewGenerators
 from symgrad.checker.extension_field.functions import Functions
 from symgrad.checker.extension_field.generators import to_fraction
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.step_text import step_text
 from symgrad.checker.program.steps import ProofProgram
-from symgrad.checker.witness import Witness, all_certain, disjoint, paired_entries
+from symgrad.checker.witness import Witness, certain_entries, disjoint
 from symgrad.ir.graph import Node
 from symgrad.verification.limits import REGION_POINTS, SIGNED_STEPS, SIGNED_TERMS
 from symgrad.verification.points.sampler import points_of
@@ -166,26 +167,18 @@ class Tried:
     differs: bool
 
 
-def try_points(
-    program: ProofProgram, wanted: Sequence[int], *, strict: str | bool, plain: int | None, deadline: float
-) -> list[Tried]:
-    """Return points at which both sides have a value.
+def try_points(claim: Equality, deadline: float) -> list[Tried]:
+    """Return points at which both sides of a claim have a value.
 
     Args:
-        program: the program; all of its steps are scalars.
-        wanted: the two sides, and further steps that must have a value.
-        strict: see `symgrad.checker.balls.programs.evaluate`.
-        plain: see `symgrad.checker.balls.programs.evaluate`.
+        claim: the claim; all steps of its program are scalars.
         deadline: the time of the end, on the clock of `symgrad.checker.clock`.
     """
     found: list[Tried] = []
     try:
         with until(deadline), context.workprec(_BITS):
-            for point in islice(points_of(program), REGION_POINTS):
-                left, right, *rest = evaluate(
-                    program, point.values, precision=_BITS, strict=strict, plain=plain, wanted=wanted
-                )
-                both = paired_entries(left, right) if all_certain(rest) else []
+            for point in islice(points_of(claim.program), REGION_POINTS):
+                both = certain_entries(claim, point.values, {}, precision=_BITS)
                 found += [Tried(point.values, disjoint(x, y)) for _, x, y in both]
     except TimeoutError:
         pass

@@ -13,8 +13,7 @@ from symgrad.checker.index_form.proofs import prove_equal
 from symgrad.checker.induction.claims import Induction, Pair, are_alike
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.values import StepRecurrence
-from symgrad.checker.induction.variables import Equality
-from symgrad.checker.program.derivative import Tangents
+from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.scalar_derivatives import is_piecewise
 from symgrad.checker.program.steps import ProofProgram
@@ -37,18 +36,14 @@ def is_scalar(program: ProofProgram) -> bool:
     return not any(s.shape or s.op == "size" for s in program.steps)
 
 
-def prove_equality(
-    program: ProofProgram, a: int, b: int, deadline: float, tangents: Tangents | None = None
-) -> Attempt:
+def prove_equality(claim: Equality, deadline: float) -> Attempt:
     """Try to prove that two steps are equal wherever both are defined, except on listed thin sets.
 
     Args:
-        program: the steps.
-        a: the position of one step.
-        b: the position of the other step.
+        claim: the claim.
         deadline: on the clock of `symgrad.checker.clock`.
-        tangents: which steps are those of a derivative, if the claim is about one.
     """
+    program, a, b = claim.program, claim.a, claim.b
     if is_same_step(program, a, b):
         return SAME
     if has_recurrences(program):
@@ -57,12 +52,12 @@ def prove_equality(
     if is_scalar(program):
         return prove(program, a, b, deadline)
     try:
-        left_out = prove_equal(program, a, b, tangents, deadline=deadline)
+        left_out = prove_equal(claim, deadline=deadline)
     except GiveUp as why:
         return Attempt((Case({}, f"the search stopped: {why}"),))
     # If no step selects, a side is undefined at every excluded point, so that the sides cannot differ there. So is a
     # derivative where a step of its own selects.
-    own = replace(program, steps=program.steps[: tangents.first]) if tangents else program
+    own = replace(program, steps=program.steps[: claim.tangents.first]) if claim.tangents else program
     thin = bool(left_out) and is_piecewise(own)
     return Attempt((Case({}, "proved", left_out, {"sizes": "all"}, thin=thin),))
 
@@ -107,8 +102,8 @@ def _prove_entries(program: ProofProgram, a: int, b: int, deadline: float) -> At
     except GiveUp:
         return None
     proofs: list[Attempt] = []
-    for own, x, y in claims:
-        proofs.append(prove_equality(own, x, y, now() + _SHARE * (deadline - now())))
+    for claim in claims:
+        proofs.append(prove_equality(claim, now() + _SHARE * (deadline - now())))
         if not proofs[-1].proved:
             return None
     excluded = tuple(dict.fromkeys(e for p in proofs for e in p.excluded))
@@ -174,12 +169,12 @@ def _prove_sides(
 def _prove_all(claims: Sequence[Equality], deadline: float) -> list[Attempt] | None:
     """Return a proof of each claim; None if one is not proved for all values of its variables."""
     found: list[Attempt] = []
-    for program, a, b in claims:
-        if not is_same_step(program, a, b) and differs_at_samples(program, a, b):
+    for claim in claims:
+        if not is_same_step(claim.program, claim.a, claim.b) and differs_at_samples(claim):
             return None
-        proof = prove_equality(program, a, b, now() + _SHARE * (deadline - now()))
+        proof = prove_equality(claim, now() + _SHARE * (deadline - now()))
         # The values of a recurrence may be those that the proof excludes, at each step.
-        if not proof.proved or (proof.excluded and is_piecewise(program)):
+        if not proof.proved or (proof.excluded and is_piecewise(claim.program)):
             return None
         found.append(proof)
     return found

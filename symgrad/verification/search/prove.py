@@ -20,7 +20,7 @@ only if the numerators are; so the proof shows that the difference is 0. Take
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.verification.decide import equal
     >>> p = parse_program("x : real; a = exp(2*x)/exp(x); b = exp(x)")
-    >>> claim = equal(p["a"], p["b"])
+    >>> claim = equal(p["a"], p["b"]).equality
     >>> found = prove(claim.program, claim.a, claim.b, now() + 60)
     >>> found.proved, found.excluded, found.cases[0].data["scales"]
     (True, (), [['exp', 0, 2]])
@@ -31,7 +31,7 @@ only if the numerators are; so the proof shows that the difference is 0. Take
 A comparison makes two cases, one for each outcome, each with a proof that the sides agree there:
 
     >>> p = parse_program("x : real; a = where(x > 0, x, -x); b = abs(x)")
-    >>> claim = equal(p["a"], p["b"])
+    >>> claim = equal(p["a"], p["b"]).equality
     >>> found = prove(claim.program, claim.a, claim.b, now() + 60)
     >>> [(case.result, len(case.outcome)) for case in found.cases]
     [('proved', 1), ('proved', 1)]

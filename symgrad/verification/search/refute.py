@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.checker.balls.programs import context, evaluate
+from symgrad.checker.balls.programs import context
 from symgrad.checker.balls.scalar_ops import Value, ball
 from symgrad.checker.clock import STEP, is_late, tick, until
 from symgrad.checker.numbers import flint
-from symgrad.checker.program.steps import ProofProgram
-from symgrad.checker.witness import Witness, all_certain, disjoint, distinct_texts, paired_entries
+from symgrad.checker.program.equality import Equality
+from symgrad.checker.witness import Witness, certain_entries, disjoint, distinct_texts
 from symgrad.support.progress import reports_progress
 from symgrad.verification.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verification.limits import (
@@ -62,21 +62,11 @@ class Outcome:
 
 
 class _PointSearch:
-    def __init__(
-        self,
-        program: ProofProgram,
-        wanted: list[int],
-        strict: bool | str,
-        plain: int | None,
-        deadline: float | None,
-        direction: str | None,
-    ) -> None:
-        self.program = program
-        self.wanted = wanted
-        self.strict = strict
-        self.plain = plain
+    def __init__(self, claim: Equality, deadline: float | None) -> None:
+        self.claim = claim
+        self.program = claim.program
         self.deadline = deadline
-        self.direction = direction
+        self.direction = claim.direction
         self.witness: Witness | None = None
         self.agreeing: dict[int, SamplePoint] = {}
         self.digits: dict[int, int | None] = {}  # None means exactly equal
@@ -87,17 +77,9 @@ class _PointSearch:
 
     def both(self, point: SamplePoint, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
         """Return the entries of both values at a point that are certain."""
-        left, right, *rest = evaluate(
-            self.program,
-            point.values,
-            precision=precision,
-            sizes=point.sizes,
-            strict=self.strict,
-            plain=self.plain,
-            wanted=self.wanted,
-            deadline=self.deadline,
+        return certain_entries(
+            self.claim, point.values, point.sizes, precision=precision, deadline=self.deadline
         )
-        return paired_entries(left, right) if all_certain(rest) else []
 
     def refutes(
         self, point: SamplePoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
@@ -282,16 +264,10 @@ def _distance(x: Value, y: Value) -> float:
 
 
 def refute(
-    program: ProofProgram,
-    a: int,
-    b: int,
+    claim: Equality,
     *,
-    strict: bool | str = False,
-    plain: int | None = None,
     deadline: float | None = None,
     start: int = 64,
-    defined: Sequence[int] = (),
-    direction: str | None = None,
     enough: int = POINTS_ENOUGH,
     most: int | None = None,
     finer: bool = True,
@@ -300,16 +276,9 @@ def refute(
     """Search for a point inside the declared domains at which two values certainly differ.
 
     Args:
-        program: the program.
-        a: the position of one value.
-        b: the position of the other value, of the same shape.
-        strict: whether to ignore points at ties, kinks and jumps; see `symgrad.checker.balls.programs.evaluate`.
-        plain: the value to which ``strict`` does not apply.
+        claim: the claim that they are equal; if it has a direction, a witness has a unit direction.
         deadline: the time of the end, on the clock of `symgrad.checker.clock`.
         start: the first precision, in bits; it is doubled a few times.
-        defined: positions of values that must be certain, too, or the point does not count; for "the derivative of y is
-            claim", the position of y.
-        direction: the variable that holds a direction, if there is one; a witness has a unit direction.
         enough: how many points of the common domain are tried first.
         most: after how many points of the common domain the search stops; by default more than ``enough`` if ``finer``.
         finer: whether agreeing points are evaluated again with more bits.
@@ -319,16 +288,16 @@ def refute(
         The first witness, or the points at which the values agree.
 
     Example:
-        >>> from symgrad.checker.program.steps import ProofStep, Symbol
+        >>> from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
         >>> roots = (ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)), ProofStep("abs", (0,)))
         >>> steps = (ProofStep("symbol", (), ("x",)), *roots)
         >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
-        >>> refute(program, 0, 2).witness.point["x"] < 0
+        >>> refute(Equality(program, 0, 2)).witness.point["x"] < 0
         True
-        >>> refute(program, 2, 3).witness is None
+        >>> refute(Equality(program, 2, 3)).witness is None
         True
     """
-    search = _PointSearch(program, [a, b, *defined], strict, plain, deadline, direction)
+    search = _PointSearch(claim, deadline)
     out_of_time = False
     try:
         with until(deadline):

@@ -184,3 +184,12 @@ def test_claims_about_values() -> None:
         r"Let $F_0 = 0$, $F_1 = 1$, $F_n = F_{n-1} + F_{n-2}$ for $n = 2, \dots, 9$. Then $F_9 = 34$ and $F_8 = 22$."
     )
     assert [s.status for s in found.steps if s.verdict is not None] == ["proved", "refuted"]
+
+
+def test_the_recurrence_that_makes_a_derivative_wrong_is_named() -> None:
+    found = sg.review(DELTA.replace(r"g_{t-1} = a \delta_t", r"g_{t-1} = 2 a \delta_t"))
+    assert found.first_wrong is not None
+    assert found.first_wrong.verdict is not None
+    (first, *_) = found.first_wrong.verdict.diagnosis
+    assert first.kind == "wrong-steps"
+    assert "`g`" in first.message

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["CASES", "Case"]
+from symgrad.ir.graph import Node
+from symgrad.support.errors import UsageError
+from symgrad.verification.mistakes.candidate import Mistake
+from symgrad.verification.mistakes.other_lengths import OtherLengths
+
+__all__ = ["CASES", "Case", "recognise"]
+
+
+def recognise(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, int] | None = None) -> list[Mistake]:
+    """Return the mistakes that give a claim for one choice of lengths."""
+
+    def build(_: Mapping[str, int]) -> list[Node]:
+        raise UsageError("there are no other lengths")
+
+    return OtherLengths(build, (y, wrt, claim), sizes or {}, (), ()).mistakes(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +221,12 @@ CASES = (
     _more("factor-2", "w : real[d]\nc : real\nv : real[d]\ny = c*w@w + v@w", "w", "c*w + v"),
     Case("other-variable", "x, z : real\ny = x**2*exp(x*z)", "x", "x**3*exp(x*z)"),
     Case("not-differentiated", "x : real\ny = x*sin(x) + x**3", "x", "x*sin(x) + x**3"),
+    Case(
+        "wrong-steps",
+        "a : real; x : real[T]\nh[0] = 1\nh[t] = sin(a*h[t-1] + x[t-1]) for t in 1..T\ny = h[T]",
+        "x",
+        "g[1:]*cos(a*h[:T] + x)\nwhere\n  g[T] = 1\n  g[t-1] = g[t]*cos(a*h[t-1] + x[t-1]) for t in T..1",
+    ),
     Case(
         "names-exchanged", "x, a, b : real\ny = exp(a*x)*sin(b*x)", "x", "exp(b*x)*(b*sin(a*x) + a*cos(a*x))"
     ),

@@ -175,3 +175,41 @@ def test_the_command_says_it() -> None:
 def test_known_ones_come_first() -> None:
     known, other = Diagnosis("a", "first"), Diagnosis("b", "second")
     assert Diagnoses([known]).with_more(lambda: [other]).all() == (known, other)
+
+
+POWER = "T : size; a : real\nh[0] = 1\nh[t] = a*h[t-1] for t in 1..{}\ny = h[{}]"
+FROM_4 = "T : size; a : real\nh[0] = 1\nh[t] = a*where(t >= 4, 2, 1)*h[t-1] for t in 1..T\ny = h[T]"
+AT_4 = "T : size; a : real\nh[0] = 1\nh[t] = a*where(t == 4, 2, 1)*h[t-1] for t in 1..T\ny = h[T]"
+LATE = "T : size; a : real\nh[0] = 1\nh[t] = a*where(t > 25, 3, 1)*h[t-1] for t in 1..T\ny = h[T]"
+
+
+@pytest.mark.parametrize(
+    ("program", "claim", "kind"),
+    [
+        (POWER.format("T", "T"), "T*a**T", None),  # the factor is a
+        (POWER.format("9", "9"), "9*a**9", None),
+        (POWER.format("9", "9"), "9*a**8*abs(a)/a", None),
+        (POWER.format("T", "T"), "(-1)**T*T*a**(T-1)", None),  # the sign is lost for all odd lengths
+        (FROM_4, "2*T*a**(T-1)", None),  # half of the derivative, for T = 5 alone
+        (FROM_4, "-4*T*a**(T-1)", None),
+        (AT_4, "T*a**(T-1)", None),  # half of the derivative from T = 4 on
+        (LATE, "2*T*a**(T-1)", None),
+        (POWER.format("T", "T"), "a**(T-1)", "factor-n"),
+        (POWER.format("T", "T"), "-T*a**(T-1)", "lost-minus"),
+        (LATE, "2*T*a**(T-1)*3**maximum(T-25, 0)", "factor-2"),
+    ],
+)
+def test_a_mistake_explains_a_claim_at_all_points_and_lengths(
+    program: str, claim: str, kind: str | None
+) -> None:
+    found = sg.verify(sg.parse(program)["y"], "a", claim)
+    assert found.status == "refuted"
+    assert (found.diagnosis[0].kind if found.diagnosis else None) == kind
+
+
+def test_a_wrong_rewriting_explains_an_equation_for_all_lengths() -> None:
+    y = sg.parse(FROM_4.replace("a*", "").replace("h[0] = 1", "h[0] = a"))["y"]
+    for claim, kinds in (("2*a", []), ("4*a", []), ("-2**maximum(T - 3, 0)*a", ["lost-minus"])):
+        found = sg.equal(y, claim)
+        assert found.status == "refuted"
+        assert sorted({d.kind for d in found.diagnosis}) == kinds

@@ -6,7 +6,6 @@ over the slots "$0", "$1", ..., which the positions fill.
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
@@ -31,7 +30,7 @@ from symgrad.checker.index_form.forms.canonical_labels import (
     rename_indices,
 )
 from symgrad.checker.limits import FORM_COEFFICIENT_BITS
-from symgrad.checker.program.length_polynomials import Size
+from symgrad.checker.program.length_polynomials import Size, length_polynomial, length_text
 from symgrad.support.traversal import walk
 
 Rule: TypeAlias = "Callable[[FormAlgebra, Atom, RawProduct], list[RawProduct] | None]"
@@ -323,23 +322,12 @@ class FormAlgebra:
 
     def size(self, length: str) -> Form:
         """Return a length as a form: a polynomial in names; atoms that are not names are opaque."""
-        return self._size(ast.parse(length, mode="eval").body)
+        terms = length_polynomial(length)
+        return self.add(*(self.scale(self.multiply(*map(self._length, m)), c) for m, c in terms))
 
-    def _size(self, tree: ast.expr) -> Form:
-        match tree:
-            case ast.Constant(value=int(value)):
-                return self.number(value)
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self.scale(self._size(operand), -1)
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self.add(self._size(left), self._size(right))
-            case ast.BinOp(left=left, op=ast.Sub(), right=right):
-                return self.subtract(self._size(left), self._size(right))
-            case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                return self.multiply(self._size(left), self._size(right))
-            case _:
-                name = isinstance(tree, ast.Name)
-                return self.atom(self.head("size", (ast.unparse(tree),), positive=name))
+    def _length(self, atom: Any) -> Form:
+        text = length_text((((atom,), 1),))
+        return self.atom(self.head("size", (text,), positive=isinstance(atom, str)))
 
     # --------------------------------------------------------------------------------------------- canonical names
 

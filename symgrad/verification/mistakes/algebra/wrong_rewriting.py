@@ -144,10 +144,8 @@ class _RewritingSearch:
         if not self.sampled.points:
             return []
         shape = self.claim.shape
-        self.of_before, self.of_claim = (self.sampled.vector(n, shape) for n in (self.before, self.claim))
-        if self.agrees(self.of_before, self.of_claim):
-            return []  # the sides differ elsewhere
-        if self.sampled.lanes and agree(self.of_before, self.of_claim, np.zeros(0), lanes=True, most=True):
+        self.of_before, self.of_claim = (self.sampled.rows(n, shape) for n in (self.before, self.claim))
+        if agree(self.of_before, self.of_claim, most=True):
             return []  # the sides differ at a few points only, as nearly any edit does
         for stage in (self.rules, self.slips, self.factor):
             self.found.clear()
@@ -157,9 +155,6 @@ class _RewritingSearch:
             if mistakes:
                 return sorted(mistakes, key=lambda r: r.found.rank)
         return []
-
-    def agrees(self, one: Array, other: Array) -> bool:
-        return agree(one, other, np.zeros(0), lanes=self.sampled.lanes)
 
     # ------------------------------------------------------------------------------------------------------- stages
 
@@ -220,10 +215,10 @@ class _RewritingSearch:
             if c.formula.shape != self.claim.shape:
                 continue
             try:
-                values = self.sampled.vector(c.formula, self.claim.shape)
+                values = self.sampled.rows(c.formula, self.claim.shape)
             except (SymgradError, ValueError, np.linalg.LinAlgError):
                 continue
-            if self.agrees(values, target) and not self.agrees(values, own):
+            if agree(values, target) and not agree(values, own):
                 right = None
                 if not in_claim and c.swap is not None and c.swap.right is not None:
                     right = _rewritten(self.before, c.at, c.swap.right)

@@ -1,4 +1,4 @@
-"""Edit sums in a claim: their axes, their numbers of entries, and lost operands of outer products."""
+"""Edit sums in a claim: their axes, their numbers of entries, lost operands of outer products; and recurrences."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import combinations
 from math import prod
 
 from symgrad.ir.graph import OPS, Node
+from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.contraction import contract, sum_over
@@ -14,6 +15,7 @@ from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.edits.formulas import Edit, keepdims_shape
 from symgrad.verification.mistakes.numbers import lengths
 
+_STEPS = "the recurrence of {held} is wrong: with that of the right derivative the claim is right"
 _MEAN = "the claim has a sum in place of the mean at {0}"
 _COUNT = "the claim divides by {count} in place of {wanted} at {{0}}"
 _AXES = "the claim sums over the wrong axes at {0}, and wherever it does so"
@@ -37,6 +39,18 @@ def other_sums(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
                             says = _COUNT.format(count=text, wanted=wanted)
                             yield Edit("factor-n", node, node.args[0] / m, 21.6, says)
     yield from _everywhere(order)
+
+
+def other_steps(claim: Node, right: Node) -> Iterator[Edit]:
+    """Yield a claim whose recurrences are replaced by those of the right derivative with the same shape."""
+    known = [n for n in topological([right]) if is_recurrence(n)]
+    order = topological([claim])
+    for node in order:
+        if is_recurrence(node) and node not in known:
+            held = next((n for n in order if n.op.name == "part" and n.args[0] is node), node)
+            for other in known:
+                if other.shape == node.shape and other.params[:2] == node.params[:2]:
+                    yield Edit("wrong-steps", node, other, 20, _STEPS, held)
 
 
 def _summed(node: Node) -> tuple[int, ...]:

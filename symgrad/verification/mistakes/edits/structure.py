@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, islice, permutations
-from math import log, pi
+from math import pi
 
 import numpy as np
 
-from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Number
 from symgrad.ops.array.contraction import adjoint, contract, sum_over
@@ -21,28 +21,25 @@ from symgrad.verification.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDE
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, TrialPoints, telling
 
 
-def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = False) -> bool:
+def agree(one: Array, other: Array, right: Array | None = None, *, most: bool = False) -> bool:
     """Tell whether values are equal except for rounding.
 
     Args:
-        one: values at all points.
+        one: values, one row for each point; they are also compared with the largest value of their row.
         other: likewise.
         right: the values of the right derivative: a difference that is small compared with them is rounding.
-        lanes: whether each value comes from another point; if not, the values are entries of arrays and are also
-            compared with the largest entry.
         most: whether to ignore a few points, at which one of two forms may have lost its digits.
     """
-    if len(one) != len(other):
+    if one.shape != other.shape:
         return False
     with np.errstate(all="ignore"):
         scale = np.maximum(np.abs(one), np.abs(other))
-        if len(right) == len(one):
+        if right is not None and right.shape == one.shape:
             scale = scale + 1e-4 * np.abs(right)
-        if not lanes:
-            scale = np.maximum(scale, 1e-3 * np.max(scale, initial=0))
+        scale = np.maximum(scale, 1e-3 * np.max(scale, axis=1, keepdims=True, initial=0))
         # An infinite value would agree with any other value, because the scale is infinite, too.
-        fine = (np.abs(one - other) <= AGREE * scale) & np.isfinite(scale)
-        return bool(np.mean(fine) >= MOST_LANES if most and lanes and len(fine) else np.all(fine))
+        fine: Array = np.all((np.abs(one - other) <= AGREE * scale) & np.isfinite(scale), axis=1)
+        return bool(np.mean(fine) >= MOST_LANES if most and len(fine) else np.all(fine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,48 +64,51 @@ class Deviation:
     number: float | None = None
 
 
-def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
+def named_factors(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     """If the claim is the right derivative times a number, yield the names of this factor; otherwise nothing."""
     ratio = _ratio(d, right, claimed)
     if ratio is None:
         return
-    for kind, value, says in _factors(d.counts):
-        if abs(ratio / value - 1) < AGREE:
+    number = TrialPoint({})
+    for kind, factor, says in _factors(d.counts):
+        if abs(ratio / float(number(factor)) - 1) < AGREE:
             rank = 16 if kind != "lost-minus" else 23
-            yield Deviation(kind, f"the claim is the right derivative {says}", rank)
+            says = f"the claim is the right derivative {says}"
+            yield Deviation(kind, says, rank, lambda factor=factor: (d.right * factor, claim))
 
 
 def _ratio(d: RightDerivation, right: Array, claimed: Array) -> float | None:
     """Return c if the claim is c times the right derivative; otherwise None."""
-    there = telling(right)
-    # Any factor fits at one or two points; the entries of an array belong to the same point.
-    least = min(TELLING, len(there)) if d.sampled.lanes else 1
-    if np.sum(there) < least or np.any(telling(claimed)[~there]):
+    lanes = d.sampled.lanes
+    there = telling(right, lanes=lanes)
+    # Any factor fits at one point.
+    least = min(TELLING, len(there)) if lanes else 2
+    if np.sum(np.any(there, axis=1)) < least or np.any(telling(claimed, lanes=lanes)[~there]):
         return None
     quotients = claimed[there] / right[there]
     middle = float(np.median(quotients))
     return middle if middle and np.all(np.abs(quotients / middle - 1) < AGREE) else None
 
 
-def _factors(counts: Mapping[str, int]) -> Iterator[tuple[str, float, str]]:
-    """Yield factors that have a name, each with its kind, its value and its text."""
-    yield "lost-minus", -1.0, "with the other sign"
+def _factors(counts: Mapping[str, int]) -> Iterator[tuple[str, Node, str]]:
+    """Yield factors that have a name, each with its kind and its text."""
+    yield "lost-minus", as_node(-1), "with the other sign"
     for f in (2, -2):
-        yield "factor-2", float(f), f"times {f}"
-        yield "factor-2", 1 / f, f"divided by {f}"
+        yield "factor-2", as_node(f), f"times {f}"
+        yield "factor-2", as_node(Fraction(1, f)), f"divided by {f}"
     for text, n in counts.items():
-        yield "factor-n", float(n), f"times {text}"
-        yield "factor-n", 1 / n, f"divided by {text}"
+        yield "factor-n", as_node(n), f"times {text}"
+        yield "factor-n", as_node(Fraction(1, n)), f"divided by {text}"
         if n > 1:
-            yield "factor-n", 1 - 1 / n, f"times (1 - 1/{_bracketed(text)})"
-            yield "factor-n", n / (n - 1), f"divided by (1 - 1/{_bracketed(text)})"
+            yield "factor-n", as_node(Fraction(n - 1, n)), f"times (1 - 1/{_bracketed(text)})"
+            yield "factor-n", as_node(Fraction(n, n - 1)), f"divided by (1 - 1/{_bracketed(text)})"
     for (a, m), (b, n) in permutations(counts.items(), 2):
-        yield "factor-n", m / n, f"times {a}/({b})"
-    yield "degrees-for-radians", pi / 180, "times pi/180"
-    yield "degrees-for-radians", 180 / pi, "times 180/pi"
-    for base in (2.0, 10.0):
-        yield "log-base", log(base), f"times log({base:g})"
-        yield "log-base", 1 / log(base), f"divided by log({base:g})"
+        yield "factor-n", as_node(Fraction(m, n)), f"times {a}/({b})"
+    yield "degrees-for-radians", constant("pi") / 180, "times pi/180"
+    yield "degrees-for-radians", 180 / constant("pi"), "times 180/pi"
+    for base in (2, 10):
+        yield "log-base", OPS["log"](as_node(base)), f"times log({base})"
+        yield "log-base", 1 / OPS["log"](as_node(base)), f"divided by log({base})"
 
 
 def _bracketed(text: str) -> str:
@@ -159,8 +159,8 @@ def of_symmetric(
 
     def equal(one: Node, other: Node, at: Sequence[TrialPoint]) -> bool:
         sampled = TrialPoints(at, lanes=False)
-        first, second = (sampled.vector(n, wrt.shape) for n in (one, other))
-        return agree(first, second, np.zeros(0), lanes=False)
+        first, second = (sampled.rows(n, wrt.shape) for n in (one, other))
+        return agree(first, second)
 
     if wrt.name in square:
         twice = right + adjoint(right)
@@ -190,14 +190,13 @@ def differences(
 
 def _other_derivative(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     """Yield the derivative with respect to another variable, or the function itself."""
-    lanes = d.sampled.lanes
     for node, bar in d.bars.items():
         if node is not d.wrt and not node.args and node.shape == d.wrt.shape:
             says = "the claim is the derivative with respect to {held}"
             found = Deviation("other-variable", says, 30, lambda bar=bar: (bar, claim), node, node)
-            if agree(d.vector(bar), claimed, right, lanes=lanes):
+            if agree(d.rows(bar), claimed, right):
                 yield found
-    if d.y.shape == d.wrt.shape and agree(d.vector(d.y), claimed, right, lanes=lanes):
+    if d.y.shape == d.wrt.shape and agree(d.rows(d.y), claimed, right):
         yield Deviation(
             "not-differentiated", "the claim is {held} itself", 30, lambda: (d.y, claim), d.y, d.y
         )
@@ -208,7 +207,7 @@ def _exchanged(d: RightDerivation, claim: Node, right: Array, _claimed: Array) -
     for a, b in combinations(symbols_of([claim, d.right]), 2):
         if a.shape == b.shape and a.dtype == b.dtype:
             (other,) = substitute([claim], {a: b, b: a})
-            if other is not claim and agree(d.vector(other), right, right, lanes=d.sampled.lanes):
+            if other is not claim and agree(d.rows(other), right, right):
                 says = "the claim has {held} and {other} exchanged"
                 yield Deviation("names-exchanged", says, 30, lambda other=other: (other, d.right), a, b)
 
@@ -227,10 +226,10 @@ def _constant_factor(d: RightDerivation, _claim: Node, right: Array, claimed: Ar
 def _constant_term(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     gap = claimed - right
     simple = _simple(float(np.median(gap))) if len(gap) else None
-    if simple is not None and agree(gap, np.full_like(gap, float(simple)), right, lanes=d.sampled.lanes):
-        constant = full(as_node(simple), claim.shape)
+    if simple is not None and agree(gap, np.full_like(gap, float(simple)), right):
+        term = full(as_node(simple), claim.shape)
         says = f"{_PLUS if simple > 0 else _MINUS} {_spelled(abs(simple))}"
-        yield Deviation("missing-term", says, 30, lambda: (d.right + constant, claim), number=float(simple))
+        yield Deviation("missing-term", says, 30, lambda: (d.right + term, claim), number=abs(float(simple)))
 
 
 def _spelled(number: Number) -> str:
@@ -263,8 +262,6 @@ def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[De
     """Yield a claim that is right at a large share of the points."""
     if not d.sampled.lanes:
         return
-    equal = np.array(
-        [agree(a[None], b[None], a[None], lanes=True) for a, b in zip(claimed, right, strict=True)]
-    )
+    equal = np.array([agree(a[None], b[None], a[None]) for a, b in zip(claimed, right, strict=True)])
     if 2 <= np.sum(equal) < len(equal):
         yield Deviation("right-on-a-branch", "the claim is right {where}, and not elsewhere", 40)
