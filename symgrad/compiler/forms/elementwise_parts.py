@@ -78,7 +78,7 @@ def _with_joined_sums(nodes: Sequence[Node]) -> list[Node]:
     """Return array formulas in which sums over the same axes are one: ``sum(a) + sum(b)/c`` is ``sum(a + b/c)``."""
 
     def rebuilt(node: Node, args: list[Node]) -> Node:
-        terms = [_under_the_sum(a) for a in args] if node.op is add else []
+        terms = [_summed_terms(a) for a in args] if node.op is add else []
         found = [t for t in terms if t is not None]
         if not found or len(found) < len(terms) or len({axes for axes, _ in found}) > 1:
             return with_args(node, args)
@@ -88,14 +88,14 @@ def _with_joined_sums(nodes: Sequence[Node]) -> list[Node]:
     return [done[n] for n in nodes]
 
 
-def _under_the_sum(node: Node) -> tuple[tuple[tuple[Any, ...], Shape], Node] | None:
+def _summed_terms(node: Node) -> tuple[tuple[tuple[Any, ...], Shape], Node] | None:
     """Return the axes of a sum, or of a multiple of one, and its terms; None for other formulas."""
     if node.op is einsum and len(node.args) == 1:
         return (node.params, node.args[0].shape), node.args[0]
     if node.op not in (neg, mul, div) or any(a.shape for a in node.args):
         return None
     for k, arg in enumerate(node.args[:1] if node.op is div else node.args):
-        found = _under_the_sum(arg)
+        found = _summed_terms(arg)
         if found is not None:
             axes, inner = found
             return axes, with_args(node, [inner if i == k else a for i, a in enumerate(node.args)])

@@ -115,8 +115,9 @@ def _best_parts(results: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
 
 def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Sequence[Node]:
     """Return elementwise formulas, or a stable form that loses fewer digits, or no more and costs less."""
+    # Late imports: most programs need none of them.
     from symgrad.compiler.forms.one_variable import keep_digits_of_values
-    from symgrad.rewrite.choice.samples import Sample, measurable  # late imports: most programs need neither
+    from symgrad.rewrite.choice.samples import Sample, measurable
     from symgrad.rewrite.facts.inference import Conditions
     from symgrad.rewrite.pipeline import canonical, stable
 

@@ -158,7 +158,8 @@ def _check_size(shape: tuple[int, ...]) -> None:
 def _own(result: Any) -> Any:
     """Return a NumPy scalar, or an array that can be written to, which a broadcast view cannot."""
     if getattr(result, "ndim", 0) == 0:
-        return result[()] if isinstance(result, np.ndarray) else result
+        entry: Any = result
+        return entry[()] if isinstance(result, np.ndarray) else entry
     if result.flags.writeable:
         return result
     _check_size(result.shape)
