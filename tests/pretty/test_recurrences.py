@@ -45,19 +45,19 @@ loss = sum(h[T]**2)
             KALMAN,
             "A",
             """
--a*sum(t2[t].T@A@P[t-1] + t2[t]@A@P[t-1].T + 2*outer((m_bar[t]@M[t]@c - v[t])*c/S[t] - m_bar[t], m[t-1]), t=1..T)/2
+-a*sum(t2[t]@A@P[t-1].T + t2[t].T@A@P[t-1] + 2*outer((m_bar[t]@g[t] - v[t])*c/S[t] - m_bar[t], m[t-1]), t=1..T)/2
 where
   m_bar[T] = zeros(n)
   P_bar[T] = zeros((n, n))
-  M[t] = a*A@P[t-1]@A.T + q*eye(n); \\
+  M = a*A@P[t-1]@A.T + q*eye(n); \\
     p = a*A@m[t-1]; \\
-    g = M[t]@c; \\
-    S[t] = sum(c*g) + 1; \\
+    g[t] = M@c; \\
+    S[t] = sum(c*g[t]) + 1; \\
     v[t] = z[t-1] - sum(c*p); \\
-    t1 = 2*S[t]*((P_bar[t] + P_bar[t].T)@g - v[t]*m_bar[t]); \\
-    t2[t] = outer((2*v[t]*(m_bar[t]@M[t]@c) - 2*(g@P_bar[t]@M[t]@c) - v[t]**2 + S[t])*c + t1, c)/S[t]**2 - 2*P_bar[t]; \\
-    m_bar[t-1] = a*A.T@(m_bar[t] + (v[t] - m_bar[t]@g)*c/S[t]); \\
-    P_bar[t-1] = a*A.T@(2*P_bar[t] - outer((2*v[t]*(m_bar[t]@g) - 2*(g@P_bar[t]@g) - v[t]**2 + S[t])*c + t1, c)/S[t]**2)@A/2 for t in T..1
+    t1 = outer((2*v[t]*(m_bar[t]@g[t]) - 2*(g[t]@P_bar[t]@g[t]) - v[t]**2 + S[t])*c + 2*S[t]*((P_bar[t] + P_bar[t].T)@g[t] - v[t]*m_bar[t]), c)/S[t]**2; \\
+    t2[t] = t1 - 2*P_bar[t]; \\
+    m_bar[t-1] = a*A.T@(m_bar[t] + (v[t] - m_bar[t]@g[t])*c/S[t]); \\
+    P_bar[t-1] = a*A.T@(2*P_bar[t] - t1)@A/2 for t in T..1
 """,
         ),
         (

@@ -17,7 +17,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.pretty.limits import COMMON_TERMS
 
-_Operand = tuple[Node, Labels]
+Operand = tuple[Node, Labels]
 
 
 class _Split(NamedTuple):
@@ -223,12 +223,12 @@ def _front(term: Node) -> tuple[Callable[[Node], Node], Node | None]:
     return (lambda rest: rest), None
 
 
-def flat(node: Node) -> tuple[Sequence[_Operand], Labels]:
+def flat(node: Node) -> tuple[Sequence[Operand], Labels]:
     """Return the operands of a contraction and of contractions inside it, with labels; and the labels of the result."""
     fresh = count()
     result = tuple(next(fresh) for _ in node.shape)
-    operands: list[_Operand] = []
-    pending: list[_Operand] = [(node, result)]
+    operands: list[Operand] = []
+    pending: list[Operand] = [(node, result)]
     while pending:
         top, own = pending.pop()
         if top.op is not einsum:
@@ -236,7 +236,7 @@ def flat(node: Node) -> tuple[Sequence[_Operand], Labels]:
             continue
         labels, outer = top.params
         names = dict(zip(outer, own, strict=True))
-        parts: list[_Operand] = []
+        parts: list[Operand] = []
         for arg, ks in zip(top.args, labels, strict=True):
             for k in ks:
                 if k not in names:

@@ -28,6 +28,7 @@ from symgrad.ops.scalar.elementary import sigmoid
 from symgrad.ops.scalar.hyperbolic import sech, tanh
 from symgrad.pretty.forms.factor_out import factors_of, quotient_of
 from symgrad.pretty.forms.matrices import with_dots
+from symgrad.pretty.forms.products_and_sums import with_part
 from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import STEP_CHARACTERS
 from symgrad.rewrite.facts.inference import Conditions
@@ -113,6 +114,12 @@ class StepForms:
         found = [self._best(r) for r in named]
         told = {x: f for formula, s in known.items() for x, f in _equal_formulas(formula, s).items()}
         over = substitute(named, {**told, **known})
+        for formula, name in self._parts.items():  # M@c is no node of x@M@c
+            part = known.get(formula) or symbol(Declaration(name, shape=formula.shape))
+            (inside,) = canonical([with_args(formula, substitute(formula.args, known))]).nodes
+            shorter = with_part(over, inside, part)
+            if shorter != over:
+                over, parts[part], known[formula] = shorter, formula, part
         if known:
             short = [self._best(r) for r in over]
             if sum(map(self._length, short)) <= sum(map(self._length, found)):
