@@ -42,8 +42,12 @@ def with_parts(
     return [done[n] for n in nodes]
 
 
-def with_digits_in_parts(nodes: Sequence[Node]) -> list[Node]:
+def with_digits_in_parts(nodes: Sequence[Node], dtype: str = "float64") -> list[Node]:
     """Return derivatives of array programs whose elementwise parts keep their digits, as those of numbers do.
+
+    Args:
+        nodes: the derivatives.
+        dtype: the type of floats in which they are computed.
 
     Example:
         >>> import symgrad as sg
@@ -54,13 +58,13 @@ def with_digits_in_parts(nodes: Sequence[Node]) -> list[Node]:
         True
     """
     joined = _with_joined_sums(nodes)
-    better = _with_better_parts(joined)
+    better = _with_better_parts(joined, dtype)
     # Sums stay apart unless their terms lose digits together.
     apart = [n if new is whole else new for n, new, whole in zip(nodes, better, joined, strict=True)]
-    return better if apart == better else _with_better_parts(apart)
+    return better if apart == better else _with_better_parts(apart, dtype)
 
 
-def _with_better_parts(nodes: Sequence[Node]) -> list[Node]:
+def _with_better_parts(nodes: Sequence[Node], dtype: str) -> list[Node]:
     from symgrad.compiler.forms.one_variable import (
         keep_digits_of_values,  # for start-up time, as in `pipeline`
     )
@@ -71,7 +75,7 @@ def _with_better_parts(nodes: Sequence[Node]) -> list[Node]:
         for n in topological(nodes)
         if n.op is SYMBOL or (n.args and not n.op.pointwise)
     }
-    return with_parts(nodes, stand_ins, keep_digits_of_values)
+    return with_parts(nodes, stand_ins, lambda parts: keep_digits_of_values(parts, dtype))
 
 
 def _with_joined_sums(nodes: Sequence[Node]) -> list[Node]:

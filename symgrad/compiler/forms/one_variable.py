@@ -17,7 +17,7 @@ from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topologic
 from symgrad.ir.types import Declaration, Domain
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
 from symgrad.ops.scalar.logic import ne, where
-from symgrad.rewrite.choice.float_values import FLOAT64, Floats, floats_named
+from symgrad.rewrite.choice.float_values import Floats, floats_named
 from symgrad.rewrite.choice.lines import VariableLines
 from symgrad.rewrite.choice.regimes import OneVariable
 from symgrad.rewrite.facts.inference import Conditions
@@ -54,9 +54,9 @@ def keep_digits(outputs: Sequence[Output], nodes: Sequence[Node], dtype: str = "
     return _DigitGuard(simplify, floats_named(dtype)).keep(outputs, nodes)
 
 
-def keep_digits_of_values(nodes: Sequence[Node]) -> list[Node]:
+def keep_digits_of_values(nodes: Sequence[Node], dtype: str = "float64") -> list[Node]:
     """Return formulas with each part of one variable in a form, or a choice of forms, that keeps its digits."""
-    return _DigitGuard(None, FLOAT64).keep_values(nodes)
+    return _DigitGuard(None, floats_named(dtype)).keep_values(nodes)
 
 
 class _DigitGuard:

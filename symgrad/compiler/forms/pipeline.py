@@ -181,7 +181,7 @@ def derivative_forms(
             for o, n in zip(outputs, found, strict=True)
         ]
     if any(n.shape for n in order):
-        found = with_digits_in_parts(found)
+        found = with_digits_in_parts(found, dtype)
     from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none
 
     return keep_digits(outputs, found, dtype)

@@ -130,11 +130,16 @@ def _stable_form(direct: Sequence[Node], formulas: Mapping[Node, Node]) -> Seque
         return direct
     sample = Sample(exact, Conditions())
     faults, price = sample.faults(exact), cost(topological(direct))
-    for k, form in enumerate((substitute(direct, arguments), exact, exact)):
-        if k == 2 and not faults:
-            break  # the choice by regimes takes longer
+
+    def stable_nodes(nodes: Sequence[Node]) -> Sequence[Node]:
+        return stable(nodes).nodes
+
+    forms = substitute(direct, arguments), exact, exact
+    for form, choose in zip(forms, (stable_nodes, stable_nodes, keep_digits_of_values), strict=True):
+        if choose is keep_digits_of_values and not faults:
+            break  # regimes take longer
         short = canonical(form, drop_stops=True).nodes
-        found = keep_digits_of_values(short) if k == 2 else stable(short).nodes
+        found = choose(short)
         if found == short:
             continue
         values = substitute(found, {s: n for n, s in arguments.items() if not s.args})
@@ -153,7 +158,7 @@ def _arguments(formulas: Sequence[Node]) -> dict[Node, Node] | None:
     functions: set[Node] = set()
     order = topological(formulas)
     for node in order:
-        power = node.op.name == "pow" and node.args[1].is_number()
+        power = node.op.name == "pow" and node.args[1].is_number() and node.args[1].dtype == "int"
         if node.args and (any(a in functions for a in node.args) or not (node.op in _RATIONAL or power)):
             functions.add(node)
     found: dict[Node, Node] = {}
