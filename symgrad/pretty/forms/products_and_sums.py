@@ -30,7 +30,7 @@ def with_part(nodes: Sequence[Node], part: Node, name: Node) -> list[Node]:
         'einsum("i,ij,j->", g, A, g)'
         >>> (short,) = with_part([p["w"].node], (v - p["a"].node), v)
         >>> expression_text(short)
-        '1 - v'
+        '-v + 1'
     """
     if part.op is einsum:
         replaced = _in_product

@@ -309,6 +309,8 @@ Taylor      At a removable singularity a polynomial is one of the forms. At the 
 thresholds  Short numbers in the gap in which both forms are good; at most four regimes
 several     Derivatives by several variables use the chain rule over parts, and are compared on lines through
             the variables
+arrays      Entries of arrays are numbers to all of this; sums over the same axes become one if their terms lose digits
+            together
 ```
 
 A choice computes all its forms, and takes the one whose condition holds
