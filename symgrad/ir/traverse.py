@@ -137,6 +137,12 @@ def fold(
     return values
 
 
+def elementwise_parts(nodes: Sequence[Node]) -> list[Node]:
+    """Return the elementwise formulas of a graph: its outputs, and what array operations read."""
+    read = (a for n in topological(nodes) if not n.op.pointwise for a in n.args)
+    return [n for n in dict.fromkeys((*nodes, *read)) if n.args and n.op.pointwise]
+
+
 def signed_terms(node: Node) -> list[tuple[int, Node]]:
     """Return the terms of a sum, each with its sign.
 

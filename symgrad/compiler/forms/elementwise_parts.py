@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.compiler.forms.parts import number_symbol
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape
-from symgrad.ir.traverse import digest, fold, substitute, topological, with_args
-from symgrad.ir.types import DOMAINS, Declaration, Domain
+from symgrad.ir.traverse import digest, elementwise_parts, fold, substitute, topological, with_args
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.facts.inference import Conditions
-from symgrad.rewrite.facts.intervals import Facts
 
 
 def with_parts(
@@ -27,8 +26,7 @@ def with_parts(
         stand_ins: symbols that stand for the nodes that elementwise parts read.
         change: returns a form of each part, over these symbols.
     """
-    read = (a for n in topological(nodes) if not n.op.pointwise for a in n.args)
-    parts = [n for n in dict.fromkeys((*nodes, *read)) if n.args and n.op.pointwise]
+    parts = elementwise_parts(nodes)
     found = dict(zip(parts, change(substitute(parts, stand_ins)), strict=True))
     values: dict[Node, Node] = {}
 
@@ -71,7 +69,7 @@ def _with_better_parts(nodes: Sequence[Node], dtype: str) -> list[Node]:
 
     known = Conditions()
     stand_ins = {
-        n: _number(n, known.facts(n))
+        n: number_symbol(f"entry of {digest(n).hex()}", known.facts(n), n.dtype)
         for n in topological(nodes)
         if n.op is SYMBOL or (n.args and not n.op.pointwise)
     }
@@ -104,12 +102,3 @@ def _summed_terms(node: Node) -> tuple[tuple[tuple[Any, ...], Shape], Node] | No
             axes, inner = found
             return axes, with_args(node, [inner if i == k else a for i, a in enumerate(node.args)])
     return None
-
-
-def _number(node: Node, facts: Facts) -> Node:
-    """Return a symbol for an entry of an array."""
-    domain = DOMAINS[node.dtype]
-    if node.dtype == "real":
-        low, high = (None if isinstance(end, float) else end for end in (facts.low, facts.high))
-        domain = Domain("real", "real", low, high, not (facts.low_open or facts.high_open))
-    return symbol(Declaration(f"entry of {digest(node).hex()}", domain))

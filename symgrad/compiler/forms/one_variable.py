@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symgrad.autodiff.jvp import Pushforward
 from symgrad.compiler.forms.output import Output
-from symgrad.compiler.forms.parts import parts_of_one_variable, slopes_of_parts, with_slopes
+from symgrad.compiler.forms.parts import number_symbol, parts_of_one_variable, slopes_of_parts, with_slopes
 from symgrad.compiler.forms.redifferentiation import rederived
-from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import all_pointwise, substitute, symbols_of, topological
-from symgrad.ir.types import Declaration, Domain
 from symgrad.ops.control import as_computed, stop_gradient, without_stops
 from symgrad.ops.scalar.logic import ne, where
 from symgrad.rewrite.choice.float_values import Floats, floats_named
 from symgrad.rewrite.choice.lines import VariableLines
 from symgrad.rewrite.choice.regimes import OneVariable
 from symgrad.rewrite.facts.inference import Conditions
-from symgrad.rewrite.facts.intervals import Facts
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import NumberTooLargeError
 from symgrad.support.logs import info
@@ -229,7 +227,7 @@ class _DigitGuard:
         found: list[Node] = []
         inner = [v for _, v in parts_of_one_variable([node]) if v.args]
         for variable in dict.fromkeys([*inner, *_variables(node)]):
-            argument = _argument(self._known.facts(variable))
+            argument = number_symbol("__argument", self._known.facts(variable))
             terms = separated(node, variable, argument) or ()
             made = [
                 product_of(
@@ -324,14 +322,6 @@ def _logarithmic(variable: Node) -> LogarithmicDifferentiation:
 def _without_stops(nodes: Sequence[Node]) -> list[Node]:
     done = without_stops(nodes, {n for n in topological(nodes) if n.op is stop_gradient})
     return [done[n] for n in nodes]
-
-
-def _argument(facts: Facts) -> Node:
-    """Return a symbol for a value of an interval."""
-    low, high = (None if isinstance(end, float) else end for end in (facts.low, facts.high))
-    return symbol(
-        Declaration("__argument", Domain("real", "real", low, high, not (facts.low_open or facts.high_open)))
-    )
 
 
 def _slope_on(y: Node, x: Node, by: Sequence[Node]) -> Node | None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from symgrad.autodiff.jvp import Pushforward
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import is_entrywise_in, substitute, topological
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import DOMAINS, Declaration, Domain, Kind
 from symgrad.ops.control import stop_gradient, with_slope
+from symgrad.rewrite.facts.intervals import Facts
 
 _EQUATIONS = 120
 """The most equations of a part."""
@@ -25,7 +26,7 @@ def parts_of_one_variable(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
 
     Example:
         >>> from symgrad.ir.graph import symbol
-        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ir.types import DOMAINS, Declaration, Domain, Kind
         >>> from symgrad.ir.notation.printer import expression_text
         >>> from symgrad.ops.scalar.trig import sin
         >>> a, x = (symbol(Declaration(name)) for name in "ax")
@@ -120,3 +121,13 @@ def with_slopes(y: Node, order: int, form_of: Callable[[Node, Node, Node, int], 
             found = with_slope(stop_gradient(form), variable, found)
         changed[part] = with_slope(stop_gradient(part), variable, found)
     return substitute([y], changed)[0] if changed else y
+
+
+def number_symbol(name: str, facts: Facts, kind: Kind = "real") -> Node:
+    """Return a symbol for a number: a real one has the interval of its facts."""
+    if kind != "real":
+        return symbol(Declaration(name, DOMAINS[kind]))
+    low, high = (None if isinstance(end, float) else end for end in (facts.low, facts.high))
+    return symbol(
+        Declaration(name, Domain("real", "real", low, high, not (facts.low_open or facts.high_open)))
+    )

@@ -15,7 +15,7 @@ import numpy as np
 
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
-from symgrad.ir.traverse import all_pointwise, topological
+from symgrad.ir.traverse import all_pointwise, elementwise_parts, topological
 from symgrad.rewrite.choice.certain_values import (
     Ball,
     BallTable,
@@ -110,7 +110,7 @@ class Sample:
         nodes = [outputs[k] for k in places]
         if not nodes or not has_extended():
             return False
-        inside = [n for n in _parts(outputs) if n not in nodes]
+        inside = [n for n in elementwise_parts(outputs) if n.dtype == "real" and n not in nodes]
         if inside and (self._float_faults.any(inside, [inside]) or self._float_faults.loses_a_term(inside)):
             return False
         forms = [[form[k] for k in places] for form in others]
@@ -135,7 +135,7 @@ class Sample:
 
     def faults_of_parts(self, outputs: Sequence[Node]) -> int:
         """Count the `faults` of the elementwise parts of array programs."""
-        return self.faults(_parts(outputs))
+        return self.faults(elementwise_parts(outputs))
 
     def has_values_of(self, outputs: Sequence[Node], others: Sequence[Node]) -> bool:
         """Tell whether floats of nodes are finite wherever floats of the other nodes are finite."""
@@ -255,10 +255,3 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
     # The operands of a leaf may have other forms.
     reached = walk(reversed([*outputs]), lambda n: n.args)
     return [n for n in reached if not computed(n) and n.op is not NUMBER and n.op is not CONSTANT]
-
-
-def _parts(outputs: Iterable[Node]) -> list[Node]:
-    """Return the elementwise formulas of a graph: outputs, and what array operations read."""
-    reached = walk(outputs, lambda n: n.args)
-    read = (a for n in reached if not n.op.pointwise for a in n.args)
-    return [n for n in dict.fromkeys((*outputs, *read)) if n.args and n.op.pointwise and n.dtype == "real"]
