@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.api.handles.base import Handle, Number, handle_on
 from symgrad.api.handles.construction import lift, make_op
-from symgrad.api.handles.convert import defers_to_class, is_foreign, node_of
+from symgrad.api.handles.convert import array_reader, defers_to_class, is_foreign, node_of
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, number
 from symgrad.support.errors import UnsupportedError
@@ -35,6 +35,28 @@ def _spelling(function: Callable[..., Any]) -> str:
     _, *parameters = signature(function).parameters.values()
     plain = [p.replace(annotation=Parameter.empty) for p in parameters]
     return f"{function.__name__}{Signature(plain)}"
+
+
+def _write_error(what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{what} writes in place",
+        expected="expressions, which never change",
+        cure="a new value for the name: h = h + x",
+    )
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    """Return an operator such as ``+=``: NumPy writes into its array, which other names may also stand for."""
+
+    def method(self: Operators, _other: Any) -> Any:
+        if self.node.shape and array_reader.get() is not None:
+            raise _write_error(f"{_SIGNS[name]}= on an array")
+        return _DEFER  # Python binds the name to a new value
+
+    return method
+
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "floordiv": "//", "mod": "%"}
 
 
 class Operators(Handle):
@@ -189,18 +211,24 @@ class Operators(Handle):
     def __invert__(self) -> Self:
         return self._apply("not_", self)
 
+    __iadd__, __isub__, __imul__, __itruediv__, __ipow__, __ifloordiv__, __imod__ = map(_in_place, _SIGNS)
+
     # -- NumPy -----------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Self:
         """Build the op for a NumPy (or SciPy) ufunc that is called on expressions."""
-        if method != "__call__" or any(v is not None for v in options.values()):
+        called = method == "__call__"
+        given = {name: v for name, v in options.items() if v is not None}
+        if "out" in given:
+            raise _write_error(f"numpy.{ufunc.__name__} with out=, as in h += x with an array h,")
+        if called and given:
             raise UnsupportedError(
-                f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
+                f"numpy.{ufunc.__name__} with options on an expression",
                 cure="call it plainly, or compile the expression and use the kernel's ufunc",
             )
-        if any(is_foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
+        if called and any(is_foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
             return _DEFER
-        return self._numpy(ufunc.__name__, inputs)
+        return self._numpy(ufunc.__name__ if called else f"{ufunc.__name__}.{method}", inputs, given)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         """Build the ops for a NumPy function, such as ``numpy.where`` or ``numpy.sum``, called on expressions."""
