@@ -111,6 +111,7 @@ from symgrad.interop.exporters.keras import to_keras as to_keras
 from symgrad.interop.exporters.tensorflow import to_tensorflow as to_tensorflow
 from symgrad.interop.exporters.torch import to_torch as to_torch
 from symgrad.interop.importers.jax.function import from_jax as from_jax
+from symgrad.interop.importers.numpy.function import from_numpy as from_numpy
 from symgrad.interop.importers.tensorflow.function import from_tensorflow as from_tensorflow
 from symgrad.interop.importers.torch.function import from_torch as from_torch
 from symgrad.report.writers.plain import report_schema as report_schema

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.errors import DomainError
-from symgrad.interop.importers.code.plain_numpy import from_plain
+from symgrad.interop.importers.numpy.function import read_function
 from symgrad.ir.notation.printer import str_text
 from tests.frontend.latex.test_printed import assert_same, last_of
 
@@ -160,7 +160,7 @@ def test_decimals_of_numpy_code() -> None:
     def loss(x: Any, s: Any) -> Any:
         return np.sum(0.5 * (x / (s + 4e-6)) ** 2)
 
-    p = from_plain(loss, {"x": sg.tensor("x", (3,)), "s": sg.symbols("s", domain="positive")})
+    p = read_function(loss, {"x": sg.tensor("x", (3,)), "s": sg.symbols("s", domain="positive")})
     assert str(p["loss"]) == "sum(0.5*(x/(s + 0.000004))**2)"
     assert "250000" not in sg.grad(p["loss"], "s").text(expand=True)
 

@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import SymgradError
-from symgrad.interop.importers.code.plain_numpy import from_plain
+from symgrad.interop.importers.numpy.function import read_function
 from symgrad.ir.traverse import topological
 
 
@@ -45,7 +45,7 @@ def of_length(x: Any, a: Any) -> Any:
 
 
 def read(function: Callable[..., Any], *shape: int | str) -> Any:
-    return from_plain(function, {"x": sg.tensor("x", shape), "a": sg.symbols("a")}).last
+    return read_function(function, {"x": sg.tensor("x", shape), "a": sg.symbols("a")}).last
 
 
 def test_a_loop_over_a_number_is_written_out() -> None:

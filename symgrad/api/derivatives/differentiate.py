@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, overload
 
 from symgrad.api.derivatives.derivative_table import DerivativeList
 from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.entries import by_entries
+from symgrad.api.derivatives.of_functions import or_of_functions
 from symgrad.api.derivatives.partials import Derivatives
 from symgrad.api.derivatives.targets import (
     Wrt,
@@ -43,12 +45,15 @@ from symgrad.support.errors import NotScalarError, ShapeError, UsageError
 def grad(y: Formula, wrt: Wrt, *, expand: bool = False) -> Expr: ...
 @overload
 def grad(y: Formula, wrt: Wrts, *, expand: bool = False) -> DerivativeList: ...
+@overload
+def grad(y: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]: ...
+@partial(or_of_functions, with_value=False)
 @by_entries
 def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
-    r"""Return the gradient of a scalar expression.
+    r"""Return the gradient of a scalar expression, or of a function of NumPy.
 
     Args:
-        y: a scalar.
+        y: a scalar; or a function of arrays: ``grad(f, argnum=0)`` is a function, as for `value_and_grad`.
         wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them. Each result
             is the total derivative. ``x[3]`` or ``x[1:4]`` of an input x stands for these entries wherever x is read,
             unless this subscript has a name in the program.
@@ -147,12 +152,32 @@ def gradients(
 def value_and_grad(y: Formula, wrt: Wrt) -> tuple[Expr, Expr]: ...
 @overload
 def value_and_grad(y: Formula, wrt: Wrts) -> tuple[Expr, DerivativeList]: ...
-def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
-    """Return an expression and its gradient, as one shared graph.
+@overload
+def value_and_grad(
+    y: Callable[..., Any], argnum: int | tuple[int, ...] = 0
+) -> Callable[..., tuple[Any, Any]]: ...
+@partial(or_of_functions, with_value=True)
+def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> Any:
+    """Return an expression and its gradient, as one shared graph; or a function of NumPy with its gradient.
+
+    ``value_and_grad(f, argnum=0)`` is a function of the arguments of f, an ordinary function that is written with NumPy
+    and `scipy.special`. A call with arguments of new shapes runs f on expressions (see `from_numpy`) and compiles the
+    value and the gradient; further calls compute. Arrays are inputs, and so are the numbers to differentiate by; other
+    values of Python are constants. If a global or a variable of an enclosing function that f reads has changed, f is
+    run again; attributes of objects are read once.
 
     Args:
-        y: a scalar expression.
-        wrt: as for `grad`.
+        y: a scalar expression; or a function that returns a number.
+        wrt: as for `grad`; for a function ``argnum``, the position of the argument to differentiate by, or a tuple of
+            positions. Such an argument is a number, an array, or a list, tuple or dict of these.
+
+    Returns:
+        The value and the gradient; for a function, a function that returns both. The gradient has the structure of the
+        argument, with a tuple of gradients for a tuple of positions.
+
+    Raises:
+        NotScalarError: if y is an array, or a call of the function returns one.
+        UnsupportedError: when it is called, for what expressions do not have, with the line in the function.
 
     Example:
         >>> import symgrad as sg
@@ -160,6 +185,12 @@ def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
         >>> value, slope = sg.value_and_grad(sg.exp(2*x), x)
         >>> print(value, slope)
         exp(2*x) 2*exp(2*x)
+        >>> import numpy as np
+        >>> def loss(params, X):
+        ...     return np.mean((X @ params["w"] + params["b"])**2)
+        >>> value, gradient = sg.value_and_grad(loss)({"w": np.ones(2), "b": 1.0}, np.eye(2))
+        >>> print(value, gradient["w"], gradient["b"])
+        4.0 [2. 2.] 4.0
     """
     value = differentiable(y)
     return value, grad(value, wrt)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 from symgrad.api.functions.sizes import size_of
+from symgrad.api.functions.structures import leaves_of, rebuilt, structure_text
 from symgrad.api.handles.construction import make
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.expr import Expr
@@ -65,16 +66,16 @@ def scan(
         >>> float(last(x=[1.0, 2.0], a=3.0)), all_values(x=[1.0, 2.0], a=3.0)
         (14.0, array([1., 4.]))
     """
-    rows = [_expr(x) for x in _leaves(xs)]
+    rows = [_expr(x) for x in leaves_of(xs)]
     steps = _length(rows, length)
-    starts = [_expr(c) for c in _leaves(init)]
+    starts = [_expr(c) for c in leaves_of(init)]
     given = [*starts, *rows]
     trace = _TRACES + next(_count)
     carries = [bound_symbol("carry", k, trace, c.shape) for k, c in enumerate(starts)]
     read = [bound_symbol("row", k, trace, x.shape[1:], x.node.dtype) for k, x in enumerate(rows)]
     found = f(
-        _rebuilt(init, (Expr(_as_kind(c, s)) for c, s in zip(carries, starts, strict=True))),
-        _rebuilt(xs, (Expr(_as_kind(r, x)) for r, x in zip(read, rows, strict=True))),
+        rebuilt(init, (Expr(_as_kind(c, s)) for c, s in zip(carries, starts, strict=True))),
+        rebuilt(xs, (Expr(_as_kind(r, x)) for r, x in zip(read, rows, strict=True))),
     )
     if not isinstance(found, tuple) or len(found) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may return anything)
         raise UsageError(
@@ -83,13 +84,13 @@ def scan(
             cure="return a tuple of two; None as y for no output",
         )
     carry, out = found
-    if _form(carry) != _form(init):
+    if structure_text(carry) != structure_text(init):
         raise UsageError(
             "the step returns a carry of another structure",
-            expected=f"the structure of the first carry: {_form(init)}",
+            expected=f"the structure of the first carry: {structure_text(init)}",
             cure="return as many values in the same tuples, lists or dicts",
         )
-    results, outputs = [_expr(r) for r in _leaves(carry)], [_expr(y) for y in _leaves(out)]
+    results, outputs = [_expr(r) for r in leaves_of(carry)], [_expr(y) for y in leaves_of(out)]
     for k, (result, start) in enumerate(zip(results, carries, strict=True)):
         if result.shape != start.shape:
             raise ShapeError(
@@ -128,7 +129,7 @@ def scan(
     }
     stacked = batch(substitute(seen, computed), stacks, (steps,))
     ys = [make(Expr, lambda s=s: s, of) for s in stacked]
-    return _rebuilt(init, ends), _rebuilt(out, ys)
+    return rebuilt(init, ends), rebuilt(out, ys)
 
 
 def fori_loop(lower: int | str, upper: int | str, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
@@ -197,13 +198,13 @@ def while_loop(
 
     def step(value: Any, _: Any) -> tuple[Any, None]:
         goes_on = _expr(cond_fun(value))
-        new = [_expr(v) for v in _leaves(body_fun(value))]
-        old = [_expr(v) for v in _leaves(value)]
+        new = [_expr(v) for v in leaves_of(body_fun(value))]
+        old = [_expr(v) for v in leaves_of(value)]
         kept = [
             make(Expr, lambda n=n, o=o: OPS["where"](goes_on.node, n.node, o.node), [goes_on, n, o])
             for n, o in zip(new, old, strict=True)
         ]
-        return _rebuilt(value, kept), None
+        return rebuilt(value, kept), None
 
     last, _ = scan(step, init_val, None, bound)
     return last
@@ -251,35 +252,3 @@ def _length(rows: Sequence[Expr], length: int | str | None) -> Size:
             cure="check the arrays in xs, and length",
         )
     return next(iter(found))
-
-
-def _leaves(tree: Any) -> list[Any]:
-    """Return the values in nested tuples, lists and dicts."""
-    if tree is None:
-        return []
-    if isinstance(tree, Mapping):
-        return [leaf for value in cast("Mapping[Any, Any]", tree).values() for leaf in _leaves(value)]
-    if isinstance(tree, (tuple, list)):
-        return [leaf for value in cast("Sequence[Any]", tree) for leaf in _leaves(value)]
-    return [tree]
-
-
-def _rebuilt(tree: Any, leaves: Iterable[Any]) -> Any:
-    """Return a structure with other values."""
-    rest = iter(leaves)
-
-    def build(part: Any) -> Any:
-        if part is None:
-            return None
-        if isinstance(part, Mapping):
-            return {key: build(value) for key, value in cast("Mapping[Any, Any]", part).items()}
-        if isinstance(part, (tuple, list)):
-            return type(part)(build(value) for value in cast("Sequence[Any]", part))  # type: ignore[call-arg]
-        return next(rest)
-
-    return build(tree)
-
-
-def _form(tree: Any) -> str:
-    """Return a structure as text."""
-    return repr(_rebuilt(tree, ("*" for _ in _leaves(tree))))

@@ -133,6 +133,11 @@ def tensor(
     return handle(symbol(declaration(_validate(name), domain, sizes, symmetric=symmetric)))
 
 
+def array_input(name: str, shape: Shape, domain: Values = "real") -> Expr:
+    """Return an input with a shape; a number has no shape."""
+    return tensor(name, shape, domain) if shape else symbols(name, domain)
+
+
 def _validate(name: Any) -> str:
     if not isinstance(name, str) or not is_name(name):
         raise UsageError(

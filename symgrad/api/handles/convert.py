@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
@@ -18,6 +19,14 @@ from symgrad.ir.sizes import Extent
 from symgrad.ops.array.layout import full
 from symgrad.ops.numpy.calls import stack
 from symgrad.support.errors import NumberTooLargeError, OperandError, UsageError
+
+array_reader: ContextVar[Callable[[np.ndarray], Handle] | None] = ContextVar("array_reader", default=None)
+"""While a function of NumPy is traced: how an array of numbers among its expressions is read."""
+
+
+def cure_in_numpy(written: str, traced: str) -> str:
+    """Return a cure: the second one if a function of NumPy is traced, whose text does not know symgrad."""
+    return written if array_reader.get() is None else traced
 
 
 def node_of(value: Any) -> Node:
@@ -102,7 +111,10 @@ def _node(value: Any) -> Node | None:
     if isinstance(value, Decimal):
         return number(_exact(value))
     if isinstance(value, np.ndarray):
-        return None if value.ndim else _node(cast("Any", value)[()])
+        if not value.ndim:
+            return _node(cast("Any", value)[()])
+        read, array = array_reader.get(), cast("Any", value)
+        return None if read is None or array.dtype == object else read(array).node
     if isinstance(value, np.bool_ | np.integer):
         return as_node(cast("Any", value).item())
     if isinstance(value, np.floating):

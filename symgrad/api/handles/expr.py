@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.construction import lift, make, make_op
-from symgrad.api.handles.convert import node_of
+from symgrad.api.handles.convert import cure_in_numpy, node_of
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.forms import FormMethods
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
@@ -170,7 +170,10 @@ class Expr(FormMethods, Reported):
             raise TruthValueError(
                 f"{kind}() of '{_short(self)}', which has no single value",
                 expected="an expression without inputs",
-                cure="call it with values, e(x=2.0); for a formula take symgrad's functions: sg.sin, not math.sin",
+                cure=cure_in_numpy(
+                    "call it with values, e(x=2.0); for a formula take symgrad's functions: sg.sin, not math.sin",
+                    f"leave {kind}() out, and take NumPy's functions: np.sin, not math.sin",
+                ),
             )
 
     def subs(
@@ -251,6 +254,10 @@ class Expr(FormMethods, Reported):
             cure = (
                 "use sg.where(c, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
             )
+        cure = cure_in_numpy(
+            cure,
+            "np.where(condition, a, b) chooses, np.minimum and np.maximum limit, & stands between conditions",
+        )
         raise TruthValueError(
             f"the truth value of '{_short(self)}' is not known: it is an expression", cure=cure
         )
@@ -258,7 +265,11 @@ class Expr(FormMethods, Reported):
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(
             "an expression is not an array",
-            cure="call it with values, e(x=...); e.subs(x=y) is another formula, sg.arrays.stack([x, y]) an array",
+            cure=cure_in_numpy(
+                "call it with values, e(x=...); e.subs(x=y) is another formula, sg.arrays.stack([x, y]) an array",
+                "np.stack([a, b]) is an array of values; write functions of other packages as formulas, or take "
+                "symgrad's, such as sg.logsumexp",
+            ),
         )
 
     def __format__(self, spec: str) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import numpy as np
+
 from symgrad.api.foreign_names import no_attribute, refuse_torch_arguments
 from symgrad.api.handles.construction import make
+from symgrad.api.handles.convert import cure_in_numpy
 from symgrad.api.handles.operators import Operators
 from symgrad.ir.sizes import Shape, Size, not_called, size_product
 from symgrad.support.errors import OperandError, ShapeError
@@ -56,7 +59,7 @@ class ArrayMethods(Operators):
         )
         from symgrad.ops.numpy.subscripts import index
 
-        items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+        items = _without_masks(self.shape, cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,))
         plain = tuple(subscript_of(item) for item in items)
         return make(type(self), lambda: index(self.node, plain), [self, *items])
 
@@ -199,7 +202,10 @@ class ArrayMethods(Operators):
         def __setitem__(self, key: Any, value: Any) -> None:
             raise OperandError(
                 "an expression never changes: its entries cannot be set",
-                cure="sg.where(sg.arrays.arange(5) == 2, new, x) is x with another x[2]",
+                cure=cure_in_numpy(
+                    "sg.where(sg.arrays.arange(5) == 2, new, x) is x with another x[2]",
+                    "np.where(np.arange(5) == 2, new, x) is x with another x[2]; np.stack joins parts",
+                ),
             )
 
         def __getattr__(self, name: str) -> Any:
@@ -207,6 +213,29 @@ class ArrayMethods(Operators):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
             raise no_attribute(self, name)
+
+
+def _without_masks(shape: Shape, items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return subscripts in which arrays of truth values are the positions at which they are true."""
+    masks: list[Any] = [
+        item for item in items if isinstance(item, np.ndarray) and cast("Any", item).dtype == bool
+    ]
+    if not masks:
+        return items
+    found: list[Any] = []
+    for item in items:
+        if not any(item is mask for mask in masks):
+            found.append(item)
+            continue
+        first = sum(i is not None for i in found)
+        if any(i is Ellipsis for i in found) or shape[first : first + item.ndim] != item.shape:
+            raise ShapeError(
+                f"a mask of shape {item.shape} for an array of shape {shape}",
+                expected="a mask of the shape of the axes that it stands for",
+                cure="np.where(mask, x, 0) keeps the shape",
+            )
+        found += np.nonzero(item)
+    return tuple(found)
 
 
 class _Number(int):

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.api.handles.base import Handle, Number, handle_on
 from symgrad.api.handles.construction import lift, make_op
-from symgrad.api.handles.convert import defers_to_class, is_foreign, node_of
+from symgrad.api.handles.convert import array_reader, defers_to_class, is_foreign, node_of
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, number
 from symgrad.support.errors import UnsupportedError
@@ -19,7 +19,6 @@ from symgrad.support.errors import UnsupportedError
 _UNARY: dict[str, Callable[[Operators], Operators]] = {
     "positive": lambda x: x,
     "fabs": abs,
-    "around": round,
 }
 _BINARY: dict[str, Callable[[Operators, Operators], Operators]] = {
     "subtract": lambda x, y: x - y,
@@ -35,6 +34,44 @@ def _spelling(function: Callable[..., Any]) -> str:
     _, *parameters = signature(function).parameters.values()
     plain = [p.replace(annotation=Parameter.empty) for p in parameters]
     return f"{function.__name__}{Signature(plain)}"
+
+
+def _write_error(what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{what} writes in place",
+        expected="expressions, which never change",
+        cure="a new value for the name: h = h + x",
+    )
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    """Return an operator such as ``+=``: NumPy writes into its array, which other names may also stand for."""
+
+    def method(self: Operators, _other: Any) -> Any:
+        if self.node.shape and array_reader.get() is not None:
+            raise _write_error(f"{_SIGNS[name]}= on an array")
+        return _DEFER  # Python binds the name to a new value
+
+    return method
+
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "floordiv": "//", "mod": "%"}
+
+
+def has_function(name: str, count: int) -> bool:
+    """Tell whether expressions have an elementwise function of NumPy or SciPy, by its name and number of arguments."""
+    known = {1: _UNARY, 2: _BINARY}.get(count, {})
+    return name in known or form_of(name, count) is not None or (name in OPS and OPS[name].pointwise)
+
+
+def _effective_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a call of NumPy without those that change nothing: values are real numbers."""
+    return {
+        name: value
+        for name, value in options.items()
+        if not (value is None and name in ("out", "dtype", "where"))
+        and not (name == "dtype" and np.dtype(value) == np.float64)
+    }
 
 
 class Operators(Handle):
@@ -189,18 +226,24 @@ class Operators(Handle):
     def __invert__(self) -> Self:
         return self._apply("not_", self)
 
+    __iadd__, __isub__, __imul__, __itruediv__, __ipow__, __ifloordiv__, __imod__ = map(_in_place, _SIGNS)
+
     # -- NumPy -----------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Self:
         """Build the op for a NumPy (or SciPy) ufunc that is called on expressions."""
-        if method != "__call__" or any(v is not None for v in options.values()):
+        called = method == "__call__"
+        given = {name: v for name, v in options.items() if v is not None}
+        if "out" in given:
+            raise _write_error(f"numpy.{ufunc.__name__} with options (out=, or h += x with an array h)")
+        if called and given:
             raise UnsupportedError(
-                f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
+                f"numpy.{ufunc.__name__} with options on an expression",
                 cure="call it plainly, or compile the expression and use the kernel's ufunc",
             )
-        if any(is_foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
+        if called and any(is_foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
             return _DEFER
-        return self._numpy(ufunc.__name__, inputs)
+        return self._numpy(ufunc.__name__ if called else f"{ufunc.__name__}.{method}", inputs, given)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         """Build the ops for a NumPy function, such as ``numpy.where`` or ``numpy.sum``, called on expressions."""
@@ -208,17 +251,20 @@ class Operators(Handle):
         return self._numpy(f"{module}.{function.__name__}" if module else function.__name__, args, options)
 
     def _numpy(self, name: str, args: Sequence[Any], options: Mapping[str, Any] | None = None) -> Any:
-        from symgrad.api.functions.numpy_names import (
-            NUMPY,  # for start-up time: many programs call none of these
-        )
+        # For start-up time: many programs call none of these.
+        from symgrad.api.foreign_names import cure_of_numpy
+        from symgrad.api.functions.numpy_names import NUMPY
 
         if name in NUMPY:
             function = NUMPY[name]
+            options = _effective_options(options or {})
             try:
                 signature(function).bind(type(self), *args, **(options or {}))
             except TypeError as error:
                 raise UnsupportedError(
-                    f"numpy.{name} on an expression: {error}", expected=_spelling(function)
+                    f"numpy.{name} on an expression: {error}",
+                    expected=_spelling(function),
+                    cure=cure_of_numpy("options"),
                 ) from None
             return function(type(self), *args, **(options or {}))
         if options:
@@ -227,16 +273,10 @@ class Operators(Handle):
             return _UNARY[name](self._lift(args[0]))
         if name in _BINARY and len(args) == 2:
             return _BINARY[name](self._lift(args[0]), self._lift(args[1]))
-        if name == "divmod" and len(args) == 2:
-            return divmod(self._lift(args[0]), self._lift(args[1]))
-        if form_of(name, len(args)) is None and not (name in OPS and OPS[name].pointwise):
+        if not has_function(name, len(args)):
             raise UnsupportedError(
                 f"numpy.{name} has no op of that name",
                 expected="a function of a formula, elementwise or one of the array functions of symgrad",
-                cure="x % y has the sign of y"
-                if name == "fmod"
-                else "sg.grad(y, x) is the derivative"
-                if name in ("gradient", "diff")
-                else "write it with the functions of symgrad",
+                cure=cure_of_numpy(name),
             )
         return self._apply(name, *args)

@@ -11,9 +11,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.program import Program, parse
-from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, parse_spec
+from symgrad.interop.importers.specs import argument_names, is_shape, parse_spec
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.size_substitution import resized
@@ -174,11 +175,11 @@ def _declared(specs: Mapping[str, Any]) -> DeclaredArguments:
                 raise UsageError(f"'{spec}' does not say what '{name}' is", expected="an input")
             inputs[name] = spec
         elif is_shape(spec):
-            inputs[name] = declare_input(name, spec)
+            inputs[name] = array_input(name, spec)
         else:
             samples[name] = sample = _sample(name, spec)
             kind = {"f": "real", "i": "int", "u": "int", "b": "bool"}[sample.dtype.kind]
-            inputs[name] = declare_input(name, sample.shape, kind)
+            inputs[name] = array_input(name, sample.shape, kind)
     return DeclaredArguments(inputs, samples)
 
 

@@ -20,8 +20,8 @@ from symgrad.apps.gradcheck.arguments import (
 )
 from symgrad.apps.gradcheck.gradient_code import GradientCode, first_line, own_derivative, primal
 from symgrad.apps.gradcheck.unrolled.tracing import unrolled_outputs
-from symgrad.interop.importers.code.plain_numpy import from_plain
 from symgrad.interop.importers.jax.function import from_jax
+from symgrad.interop.importers.numpy.function import read_function
 from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.torch.function import from_torch
 from symgrad.ir.graph import SYMBOL, symbol
@@ -218,7 +218,10 @@ def _read(f: Any, arguments: DeclaredArguments) -> ImportedProgram:
     elif libraries & {"tensorflow", "keras"}:
         raise UnsupportedError("functions of TensorFlow are called with its own tensors")
     else:
-        return from_plain(signature_function(function), arguments.inputs)
+        program = read_function(signature_function(function), arguments.inputs)
+        if program.values:
+            raise UnsupportedError("the function reads large arrays", cure="pass them as arguments")
+        return program
     # Importers name inputs after the parameters of the function: rename them to the arguments.
     found = [s for n, s in program.listing.symbols.items() if n not in program.values]
     own = [e.node for e in exprs]

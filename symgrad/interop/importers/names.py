@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import sysconfig
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
+
+from symgrad.support.user_code import of_user
 
 T = TypeVar("T")
 Named = dict[Any, str]
 """For each value to which a variable was bound, the first name that it had."""
-
-_LIBRARIES = tuple(
-    os.path.realpath(sysconfig.get_path(kind)) + os.sep
-    for kind in ("stdlib", "platstdlib", "purelib", "platlib")
-)
-_INSTALLED = {"site-packages", "dist-packages"}
-_OURS = str(Path(__file__).resolve().parents[2]) + os.sep
-
-
-@cache
-def of_user(file: str) -> bool:
-    """Tell whether a file belongs neither to a library nor to symgrad."""
-    if file.startswith("<") or not _INSTALLED.isdisjoint(Path(file).parts):
-        return False
-    return not os.path.realpath(file).startswith((*_LIBRARIES, _OURS))
 
 
 def watch_locals(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from symgrad.api.functions.symbols import symbols, tensor
+from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.expr import Expr
 from symgrad.ir.sizes import Shape, size_max
 from symgrad.ir.types import DOMAINS, is_name
@@ -16,8 +16,8 @@ from symgrad.support.errors import UsageError
 _TEXT = re.compile(r"\s*(?P<domain>\w+\s*(?:\([^)]*\))?)\s*(?:\[(?P<shape>[^\]]*)\])?\s*")
 
 
-def argument_names(function: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of the first arguments of a function, one for each spec.
+def argument_names(function: Callable[..., Any], count: int, named: Iterable[str] = ()) -> list[str]:
+    """Return the names of the first arguments of a function, one for each spec; ``named`` have specs by name.
 
     Raises:
         UsageError: if there are too few or too many specs.
@@ -33,7 +33,7 @@ def argument_names(function: Callable[..., Any], count: int) -> list[str]:
     parameters = [p for p in parameters if p.name != "self"]
     plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     named = [p.name for p in plain]
-    required = [p.name for p in plain if p.default is p.empty]
+    required = [p.name for p in plain if p.default is p.empty and p.name not in named]
     several = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
     if parameters and (count < len(required) or (count > len(named) and several is None)):
         raise UsageError(
@@ -59,12 +59,7 @@ def parse_spec(name: str, said: str) -> Expr:
             f"{said!r} does not say what '{name}' is", expected="such as 'real[3, 5]' or 'Normal(0, 1)[8]'"
         )
     sizes = [s.strip() for s in (parts["shape"] or "").split(",") if s.strip()]
-    return declare_input(name, tuple(int(s) if s.isdecimal() else s for s in sizes), parts["domain"].strip())
-
-
-def declare_input(name: str, shape: Shape, domain: str = "real") -> Expr:
-    """Return an input with a shape; a number has no shape."""
-    return tensor(name, shape, domain) if shape else symbols(name, domain)
+    return array_input(name, tuple(int(s) if s.isdecimal() else s for s in sizes), parts["domain"].strip())
 
 
 def shape_matches(found: Shape, told: Shape) -> bool:

@@ -1,23 +1,17 @@
-"""Rebind user functions to a shim of ``np`` whose new arrays may hold formulas.
-
-NumPy creates arrays of floats, which cannot hold formulas. So a copy of the function is built from the same code, in
-which names of NumPy and of the user's functions are replaced. The original is unchanged.
-"""
+"""Copies of user functions for which NumPy creates arrays that may hold formulas, not only floats."""
 
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
-from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
+from symgrad.api.tracing.rebinding import Rebinding, Replacements
 from symgrad.apps.gradcheck.unrolled.arrays import FUNCTIONS, as_objects, call_function, filled, traced_array
 from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry
-from symgrad.interop.importers.names import of_user
 
 
 def _is_float(dtype: Any) -> bool:
@@ -103,79 +97,10 @@ _MADE: Mapping[str, Callable[..., Any]] = {
 }
 """Functions that create arrays, by their names in NumPy."""
 
-_BY_FUNCTION = {id(getattr(np, name)): made for name, made in _MADE.items()}
-
-
-class _NumPy(ModuleType):
-    """NumPy, except for the functions that create arrays."""
-
-    def __getattr__(self, name: str) -> Any:
-        return _MADE[name] if name in _MADE else getattr(np, name)
-
-
-_NUMPY = _NumPy("numpy")
+_REPLACEMENTS = Replacements([(getattr(np, name), made) for name, made in _MADE.items()], [np])
 
 
 def rebind_numpy(function: Any) -> Any:
     """Return a copy of a function for which NumPy creates arrays that may hold formulas."""
-    return _Rebinding(getattr(getattr(function, "__code__", None), "co_filename", "")).of(function)
-
-
-class _Rebinding:
-    """The rebound copies of functions, one each, because functions call each other.
-
-    Args:
-        file: the file of the function; its functions count as the user's, even if it does not exist.
-    """
-
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._made: dict[int, Any] = {}
-        self._globals: dict[int, dict[str, Any]] = {}
-        self._kept: list[Any] = []  # an object that is alive keeps its identity
-
-    def of(self, value: Any) -> Any:
-        """Return the replacement of a value."""
-        if value is np:
-            return _NUMPY
-        if id(value) in _BY_FUNCTION:
-            return _BY_FUNCTION[id(value)]
-        if isinstance(value, FunctionType):
-            return self._function(value)
-        if isinstance(value, MethodType):
-            return MethodType(self.of(value.__func__), value.__self__)
-        if isinstance(value, functools.partial):
-            return functools.partial(self.of(value.func), *value.args, **value.keywords)
-        return value
-
-    def _function(self, function: FunctionType) -> Any:
-        file = function.__code__.co_filename
-        if file != self._file and not of_user(file):
-            return function
-        if id(function) in self._made:
-            return self._made[id(function)]
-        self._kept.append(function)
-        cells = tuple(CellType() for _ in function.__closure__ or ())
-        made = FunctionType(
-            function.__code__,
-            self._outside(function.__globals__),
-            function.__name__,
-            function.__defaults__,
-            cells or None,
-        )
-        self._made[id(function)] = made
-        made.__kwdefaults__ = function.__kwdefaults__
-        made.__dict__.update(function.__dict__)
-        for cell, own in zip(cells, function.__closure__ or (), strict=True):
-            try:
-                cell.cell_contents = self.of(own.cell_contents)
-            except ValueError:  # not bound yet
-                continue
-        return made
-
-    def _outside(self, names: dict[str, Any]) -> dict[str, Any]:
-        if id(names) not in self._globals:
-            self._kept.append(names)
-            found = self._globals[id(names)] = {}
-            found.update({name: self.of(value) for name, value in names.items()})
-        return self._globals[id(names)]
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    return Rebinding(file, _REPLACEMENTS).of(function)

@@ -11,8 +11,8 @@ from types import CodeType, ModuleType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from symgrad.interop.importers.code.function_loader import LoadedFunction
-from symgrad.interop.importers.names import of_user
 from symgrad.support.errors import UnsupportedError, UsageError
+from symgrad.support.user_code import of_user
 
 FrameworkName: TypeAlias = Literal["jax", "torch", "tensorflow", "keras", "numpy"]
 

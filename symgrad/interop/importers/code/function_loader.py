@@ -14,7 +14,6 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, cast
 
-from symgrad.interop.importers.names import of_user
 from symgrad.ir.listing import one_of, suggest
 from symgrad.support.errors import (
     FileError,
@@ -25,7 +24,8 @@ from symgrad.support.errors import (
     placed_error,
 )
 from symgrad.support.files import read_text
-from symgrad.support.source import Location, Place, Source, Span
+from symgrad.support.source import Location, Source, Span
+from symgrad.support.user_code import last_user_place
 
 _SIZE = 10_000_000  # largest number of bytes of a file
 
@@ -209,21 +209,5 @@ def locate_errors(file: str, what: str) -> Generator[None]:
 
 
 def _location(file: str, traceback: TracebackType | None) -> Location | None:
-    place = last_user_location(file, traceback)
+    place = last_user_place(file, traceback)
     return None if place is None else place.location()
-
-
-def last_user_location(file: str, traceback: TracebackType | None) -> Place | None:
-    """Return the innermost place in the user's code of a traceback; None if there is none."""
-    found: Place | None = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_filename == file or of_user(code.co_filename):
-            spots = list(code.co_positions())
-            line, last, start, end = (
-                spots[traceback.tb_lasti // 2] if traceback.tb_lasti >= 0 else (None,) * 4
-            )
-            line = line or traceback.tb_lineno
-            found = Place.of(code.co_filename, line, start, end if last == line else None)
-        traceback = traceback.tb_next
-    return found

@@ -11,8 +11,8 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.program import Program, parse
 from symgrad.interop.importers.code.frameworks import FrameworkName, code_of
 from symgrad.interop.importers.code.function_loader import LoadedFunction, locate_errors
-from symgrad.interop.importers.code.plain_numpy import from_plain
 from symgrad.interop.importers.jax.function import from_jax
+from symgrad.interop.importers.numpy.function import read_function
 from symgrad.interop.importers.program import ImportedProgram
 from symgrad.interop.importers.tensorflow.function import from_tensorflow
 from symgrad.interop.importers.torch.function import from_torch
@@ -114,7 +114,7 @@ def trace_function(found: LoadedFunction, framework: FrameworkName, arguments: A
             return from_torch(function, *specs)
         if framework in ("tensorflow", "keras"):
             return from_tensorflow(function, *specs)
-        return from_plain(function, arguments.inputs)
+        return read_function(function, arguments.inputs)
 
 
 def _with_constants(function: Callable[..., Any], arguments: Arguments) -> Callable[..., Any]:

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from symgrad.interop.importers.code.frameworks import code_of, library_of, unwrap
-from symgrad.interop.importers.names import of_user
 from symgrad.support.source import Place
+from symgrad.support.user_code import of_user
 
 UNKNOWN = object()
 """An unknown value outside a function."""

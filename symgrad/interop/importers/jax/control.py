@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.api.functions.constants import iota
 from symgrad.api.functions.layout import arange, reshape, stack
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.booleans import original_boolean, select_value
-from symgrad.interop.importers.constants import iota
 from symgrad.interop.importers.jax.sizes import shape_of, size_of, value_of
 from symgrad.interop.importers.jax.values import (
     Nested,

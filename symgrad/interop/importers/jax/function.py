@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.expr import Expr
 from symgrad.api.missing_framework import not_installed
 from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.refusals import depends_on_data, line_in, needs_number, not_covered
-from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, parse_spec
+from symgrad.interop.importers.specs import argument_names, is_shape, parse_spec
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.literals import decimals_in
@@ -159,7 +160,7 @@ def _declared(name: str, leaf: Any) -> Expr:
     if isinstance(leaf, str):
         return parse_spec(name, leaf)
     if is_shape(leaf):
-        return declare_input(name, leaf)
+        return array_input(name, leaf)
     if isinstance(leaf, Expr):
         if leaf.node.op is not SYMBOL:
             raise UsageError(f"'{leaf}' does not say what '{name}' is", expected="an input")
@@ -183,7 +184,7 @@ def _declared(name: str, leaf: Any) -> Expr:
         )
     from symgrad.interop.importers.jax.sizes import size_of  # this module imports JAX
 
-    return declare_input(name, tuple(map(size_of, shape)), kind)
+    return array_input(name, tuple(map(size_of, shape)), kind)
 
 
 def _file(fn: Callable[..., Any]) -> str:

@@ -14,9 +14,9 @@ from typing import Any, cast
 import numpy as np
 
 import symgrad.api.functions.elementary as fn
+from symgrad.api.functions.constants import uniform_value
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.booleans import is_finite
-from symgrad.interop.importers.constants import uniform_value
 from symgrad.interop.importers.jax.control import CONTROL
 from symgrad.interop.importers.jax.custom import custom, of_library
 from symgrad.interop.importers.jax.layout import LAYOUT

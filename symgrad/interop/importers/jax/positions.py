@@ -7,11 +7,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from symgrad.api.functions.constants import constant, iota
 from symgrad.api.functions.elementary import clip, where
 from symgrad.api.functions.layout import arange, expand_dims, reshape, take, transpose
 from symgrad.api.functions.layout import size as size_value
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.interop.importers.constants import constant, iota
 from symgrad.ir.sizes import Size
 from symgrad.ops.numpy.lengths import as_size
 

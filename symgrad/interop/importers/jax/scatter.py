@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.api.functions.constants import CONSTANT_ENTRIES, constant, iota
 from symgrad.api.functions.elementary import maximum, minimum, where
 from symgrad.api.functions.layout import (
     arange,
@@ -21,7 +22,6 @@ from symgrad.api.functions.layout import (
     transpose,
 )
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.constants import CONSTANT_ENTRIES, constant, iota
 from symgrad.interop.importers.jax.positions import Places, apply_mode, positions_of, strip_wrap, symbolic
 from symgrad.support.errors import UnsupportedError
 

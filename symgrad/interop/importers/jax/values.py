@@ -11,13 +11,13 @@ import jax.extend.core as _core
 import numpy as np
 from jax.extend import source_info_util as _source_info
 
+from symgrad.api.functions.constants import broadcastable_constant, constant
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.constants import broadcastable_constant, constant
 from symgrad.interop.importers.jax.sizes import shape_of
-from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.refusals import Problem
 from symgrad.support.source import Place
+from symgrad.support.user_code import of_user
 
 jax, core, source_info = cast(Any, _jax), cast(Any, _core), cast(Any, _source_info)
 

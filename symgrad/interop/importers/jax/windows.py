@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.functions.arrays import max, min, sum
+from symgrad.api.functions.constants import iota
 from symgrad.api.functions.layout import reshape, take, transpose
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.interop.importers.constants import iota
 from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 from symgrad.support.errors import UnsupportedError
 

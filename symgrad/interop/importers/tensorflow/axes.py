@@ -21,10 +21,10 @@ from symgrad.api.functions.arrays import (
     softmax,
     sum,
 )
+from symgrad.api.functions.constants import constant, exact_decimals
 from symgrad.api.functions.layout import concatenate, expand_dims, full, reshape, take_along_axis
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.booleans import all_of, any_of
-from symgrad.interop.importers.constants import constant, exact_decimals
 from symgrad.interop.importers.sorting import cumulative, sort_positions
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, of
 from symgrad.support.errors import UnsupportedError

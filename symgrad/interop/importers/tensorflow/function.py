@@ -10,20 +10,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.expr import Expr
 from symgrad.api.missing_framework import not_installed
 from symgrad.interop.importers.names import watch_locals
 from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.refusals import depends_on_data, not_covered
-from symgrad.interop.importers.specs import (
-    argument_names,
-    declare_input,
-    flatten,
-    is_leaf,
-    is_shape,
-    parse_spec,
-    repack,
-)
+from symgrad.interop.importers.specs import argument_names, flatten, is_leaf, is_shape, parse_spec, repack
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.literals import decimals_in
@@ -230,7 +223,7 @@ class _SourceFunctionReader:
 
     def _declared(self, name: str, leaf: Any) -> Expr:
         if isinstance(leaf, str) or is_shape(leaf):
-            return _sized(parse_spec(name, leaf) if isinstance(leaf, str) else declare_input(name, leaf))
+            return _sized(parse_spec(name, leaf) if isinstance(leaf, str) else array_input(name, leaf))
         if isinstance(leaf, Expr) and leaf.node.op is SYMBOL:
             return _sized(leaf)
         shape, dtype = getattr(leaf, "shape", None), getattr(leaf, "dtype", None)
@@ -251,7 +244,7 @@ class _SourceFunctionReader:
             raise UnsupportedError(
                 f"'{name}' is {dtype.name}", expected="real numbers, whole numbers or truth values"
             )
-        return declare_input(name, tuple(shape.as_list()), domain)
+        return array_input(name, tuple(shape.as_list()), domain)
 
     def _given(self, count: int) -> Iterable[Any]:
         inputs = list(self.inputs.values())

@@ -17,7 +17,6 @@ from symgrad.api.handles.expr import Expr, handle
 from symgrad.interop.importers.booleans import as_boolean, select_value
 from symgrad.interop.importers.custom_pullback import with_custom_pullback
 from symgrad.interop.importers.loops import NoRecurrenceError, unroll_while
-from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.program import mark_places
 from symgrad.interop.importers.refusals import Problem, is_placeholder, placeholder_name
 from symgrad.interop.importers.tensorflow.axes import ALONG_AXES
@@ -42,6 +41,7 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.support.source import Place
 from symgrad.support.traversal import walk
+from symgrad.support.user_code import of_user
 
 __all__ = ["Resource", "GraphReader", "domain_of", "tf"]
 

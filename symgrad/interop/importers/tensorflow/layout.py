@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.functions.arrays import einsum, matmul
+from symgrad.api.functions.constants import constant
 from symgrad.api.functions.elementary import maximum, where
 from symgrad.api.functions.layout import (
     arange,
@@ -32,7 +33,6 @@ from symgrad.api.functions.layout import (
 )
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.interop.importers.booleans import select_value
-from symgrad.interop.importers.constants import constant
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, number_of
 from symgrad.interop.importers.windows import padded
 from symgrad.ops.array.layout import squeeze

@@ -9,6 +9,7 @@ import numpy as np
 
 import symgrad.api.functions.elementary as fn
 from symgrad.api.derivatives.differentiate import stop_gradient
+from symgrad.api.functions.constants import constant, uniform_value
 from symgrad.api.functions.layout import broadcast_to, reshape
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.booleans import (
@@ -22,7 +23,6 @@ from symgrad.interop.importers.booleans import (
     truncated_remainder,
     unequal,
 )
-from symgrad.interop.importers.constants import constant, uniform_value
 from symgrad.support.errors import UnsupportedError
 
 Value: TypeAlias = "Expr | np.ndarray"

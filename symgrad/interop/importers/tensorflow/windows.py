@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.functions.arrays import max, sum
+from symgrad.api.functions.constants import constant
 from symgrad.api.functions.layout import flip, moveaxis, reshape, take, transpose
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.interop.importers.constants import constant
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints
 from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 from symgrad.support.errors import UnsupportedError

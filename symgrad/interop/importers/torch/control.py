@@ -11,11 +11,11 @@ from typing import Any, Protocol, cast
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.booleans import select_value
 from symgrad.interop.importers.loops import NoRecurrenceError, read_loop, read_while, unroll_while
-from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.torch.ops.storage import TensorCell
 from symgrad.interop.importers.torch.table import RefusedError, as_items, kind_of
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.support.source import Place
+from symgrad.support.user_code import of_user
 
 torch: Any = import_module("torch")  # the values of this module have any type here
 

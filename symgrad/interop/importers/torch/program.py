@@ -8,9 +8,10 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, cast
 
+from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.interop.importers.program import ImportedProgram, ImportNote, UniqueNames
-from symgrad.interop.importers.specs import declare_input, is_shape, parse_spec
+from symgrad.interop.importers.specs import is_shape, parse_spec
 from symgrad.interop.importers.torch.graph import ExportedGraphReader, Stopped
 from symgrad.interop.importers.torch.ops.storage import TensorCell
 from symgrad.interop.importers.torch.sizes import (
@@ -97,7 +98,7 @@ def read_program(
             if kind == "PARAMETER":
                 parameters.append(name)
         if name not in inputs:
-            inputs[name] = declare_input(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
+            inputs[name] = array_input(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
         cells.append(TensorCell(inputs[name]))
     reader = ExportedGraphReader(found.places, found.constant, sizes)
     try:
@@ -118,7 +119,7 @@ def _declared(spec: Any) -> Expr | None:
     if isinstance(spec, Expr) and spec.node.op is SYMBOL:
         return spec
     sizes = name_dimensions(spec)
-    return declare_input("x", sizes) if is_shape(sizes) else None
+    return array_input("x", sizes) if is_shape(sizes) else None
 
 
 def _example(e: Expr, numbers: Mapping[str, int]) -> Any:

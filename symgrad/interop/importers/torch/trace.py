@@ -24,12 +24,13 @@ from torch.fx import traceback
 from torch.nn import Module
 from torch.overrides import TorchFunctionMode
 
-from symgrad.interop.importers.names import of_user, watch_locals
+from symgrad.interop.importers.names import watch_locals
 from symgrad.interop.importers.program import ImportNote
 from symgrad.interop.importers.refusals import needs_number
 from symgrad.interop.importers.torch.table import as_items
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.support.source import Place
+from symgrad.support.user_code import of_user
 
 torch: Any = import_module("torch")  # the values of this module have any type here
 

@@ -1,0 +1,1 @@
+"""Import functions of NumPy and SciPy as programs. Open `function.py` first."""
