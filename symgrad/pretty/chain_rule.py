@@ -29,6 +29,7 @@ from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.pretty.limits import UNNAMED_CHARACTERS
 from symgrad.pretty.named_program import NamedProgram, is_symmetric
 from symgrad.pretty.shortest import ShortestForms
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.traversal import walk
 
 
@@ -247,7 +248,21 @@ class Lines:
 
     def _gathered(self, name: Node, parts: list[Node]) -> tuple[Node, Node]:
         built = full(reduce(operator.add, parts), name.shape)
-        return built, self.forms.best([built])
+        return built, self.forms.best([self._without_zero_sums(built)])
+
+    def _without_zero_sums(self, built: Node) -> Node:
+        """Return a derivative without sums of another one that are zero, as behind `z - max(z)` in a softmax."""
+        sums = [n for n in topological([built]) if n.op.name == "einsum" and len(n.args) == 1]
+        sums = [n for n in sums if _reads(n, self.bodies)]
+        if not sums:
+            return built
+        opened: dict[Node, Node] = {}
+        for line, body in self.bodies.items():
+            opened[line] = substitute([body], opened)[0]
+        values = canonical(substitute(sums, opened)).nodes
+        zeros = {n: full(as_node(0), n.shape) for n in sums}
+        table = {n: zeros[n] for n, value in zip(sums, values, strict=True) if value is zeros[n]}
+        return substitute([built], table)[0]
 
     # -- lines -----------------------------------------------------------------------------------------------
 

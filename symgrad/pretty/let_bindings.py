@@ -12,7 +12,7 @@ from itertools import count as count_from
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.recurrences import is_recurrence, recurrence_of, rows_read
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import BOOL, INT, REAL, Declaration
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.limits import LINE_CHARACTERS, SHARED_CHARACTERS
 from symgrad.pretty.shortest import ShortestForms
@@ -132,7 +132,7 @@ def share(
                     best, saved = n, gain
         if best is None:
             break
-        made.append(symbol(Declaration(f"__shared{len(made)}", shape=best.shape)))
+        made.append(_name_for(f"__shared{len(made)}", best))
         for name in names:
             bodies[name] = substitute([bodies[name]], {best: made[-1]})[0]
         bodies[made[-1]] = best
@@ -144,7 +144,12 @@ def share(
             (reader,) = readers
             bodies[reader] = substitute([bodies[reader]], {name: bodies.pop(name)})[0]
         elif readers:
-            table[name] = symbol(Declaration(next(free), shape=name.shape))
+            table[name] = _name_for(next(free), name)
     lines_before = list(bodies.items())
     bodies.clear()
     bodies.update({table.get(n, n): substitute([body], table)[0] for n, body in lines_before})
+
+
+def _name_for(name: str, value: Node) -> Node:
+    """Return a symbol for a value: a number, a whole number or a condition."""
+    return symbol(Declaration(name, {"bool": BOOL, "int": INT}.get(value.dtype, REAL), value.shape))

@@ -163,3 +163,31 @@ def test_long_matrices_in_latex_have_no_names_for_rows() -> None:
 def test_guards_stay_where_a_plain_product_has_no_value(formula: str, guarded: bool) -> None:
     y = sg.parse(f"c, x, z : real[3]\nu : real\ny = {formula}")["y"]
     assert ("where" in str(y.simplify())) == guarded
+
+
+SHIFTED = "X : real[n, 5]; W : real[5, 3]; y : real[n, 3]\nz = X@W\ns = z - max(z, axis=1, keepdims=True)\n"
+
+
+def test_softmax_with_the_largest_entry_taken_off_has_no_derivative_by_that_entry() -> None:
+    """Rows of a fixed length have a largest entry, so its derivative, which is zero, may be left out."""
+    p = sg.parse(f"{SHIFTED}L = -mean(sum((s - log(sum(exp(s), axis=1, keepdims=True)))*y, axis=1))")
+    assert str(sg.grad(p["L"], "W")).splitlines() == [
+        "X.T@dL_ds",
+        "where",
+        "  dL_ds = (sum(y, axis=1, keepdims=True)*exp(s)/sum(exp(s), axis=1, keepdims=True) - y)/n",
+    ]
+
+
+def test_lines_behind_it_have_none_either() -> None:
+    deep = SHIFTED.replace("z = X@W", "h = tanh(X@W)\nV : real[3, 3]\nz = h@V")
+    p = sg.parse(f"{deep}L = -mean(sum((s - log(sum(exp(s), axis=1, keepdims=True)))*y, axis=1))")
+    text = str(sg.grad(p["L"], "W"))
+    assert "where(" not in text
+    assert "max(" not in text
+    assert "exp(s)" in text
+    assert sg.verify(p["L"], "W", sg.parse(f"{p}\n{text}").last).status in ("proved", "supported")
+
+
+def test_a_condition_that_is_read_twice_is_a_line() -> None:
+    p = sg.parse(f"{SHIFTED}L = sum(log(sum(exp(s), axis=1)))")
+    assert "t1 = z == max(z, axis=1, keepdims=True)" in str(sg.grad(p["L"], "W"))

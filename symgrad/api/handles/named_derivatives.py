@@ -88,9 +88,11 @@ def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
 
 
 def name_derivative(expr: Handle) -> NamedFormula | None:
-    """Return a derivative without a slope, such as a Jacobian, in the names of its program."""
+    """Return a derivative in the names of its program, in one formula; None if that is not shorter."""
     listings = _named_listings([expr])
-    if not expr.in_names or expr.slope is not None or len(listings) != 1:
+    if not expr.in_names or len(listings) != 1:
+        return None
+    if expr.slope is not None and has_recurrences([expr.node]):  # its steps are lines of `named_together`
         return None
     from symgrad.pretty.named_derivatives import in_names
     from symgrad.rewrite.pipeline import canonical

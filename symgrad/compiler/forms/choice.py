@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from itertools import chain
 
 from symgrad.compiler.lowering.cost import own_cost
-from symgrad.ir.graph import OPS, Node
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.graph import OPS, Node, symbol
+from symgrad.ir.traverse import substitute, symbols_of, topological, with_args
+from symgrad.ir.types import Declaration
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.support.traversal import walk
@@ -68,17 +70,40 @@ def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[No
     return direct if less and _unbounded(order) == _unbounded(other) else nodes
 
 
-def without_divisors(node: Node, simplify: Callable[[Node], Node]) -> Node:
-    """Return a derivative of an array program, or its printed form if that divides by fewer values.
+def without_divisors(nodes: Sequence[Node], simplify: Callable[[Node], Node]) -> list[Node]:
+    """Return derivatives of an array program, between products of arrays in printed forms that divide by fewer values.
 
     Digits are only compared in formulas of numbers. In an array program a form is better for certain if it has fewer
     divisors that may vanish, no more sums in which digits may cancel, and no more work: p - one_hot(t, k) is the
-    gradient of -log(p[t]) also where p[t] is 0 in floats.
+    gradient of -log(p[t]) also where p[t] is 0 in floats. All derivatives of a network share what is between products.
 
     Args:
-        node: the derivative.
+        nodes: the derivatives.
         simplify: a function that writes a formula as it is printed.
     """
+    products = [n for n in topological(nodes) if n.op is einsum and _is_matrix_product(n)]
+    symbols = {n: symbol(Declaration(f"product {k}", shape=n.shape)) for k, n in enumerate(products)}
+    values: dict[Node, Node] = {}  # of these symbols
+
+    @cache
+    def found(node: Node) -> Node:
+        (part,) = substitute([node], symbols)
+        return substitute([_with_less_division(part, simplify)], values)[0]
+
+    for product in products:
+        values[symbols[product]] = with_args(product, [found(a) for a in product.args])
+    return [found(n) for n in nodes]
+
+
+def _is_matrix_product(node: Node) -> bool:
+    """Tell whether a contraction sums over an axis of operands with different axes; a sum of products does not."""
+    labels, result = node.params
+    axes = [set(own) for own in labels]
+    summed = (k for own in axes for k in own if k not in result)
+    return any(a != axes[0] for a in axes) and any(sum(k in own for own in axes) > 1 for k in summed)
+
+
+def _with_less_division(node: Node, simplify: Callable[[Node], Node]) -> Node:
     order = topological([node])
     if len(order) > SMALL or not _divisors(order):
         return node

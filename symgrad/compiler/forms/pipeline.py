@@ -175,11 +175,9 @@ def derivative_forms(
     )
     info("arrange", "%d equations of derivatives: %s", size, why)
     found = substitute(kept, values)
-    if not elementwise:
-        found = [
-            n if o.simplify is None else without_divisors(n, o.simplify)
-            for o, n in zip(outputs, found, strict=True)
-        ]
+    simplify = next((o.simplify for o in outputs if o.simplify is not None), None)
+    if not elementwise and simplify is not None:
+        found = without_divisors(found, simplify)
     if any(n.shape for n in order):
         found = with_digits_in_parts(found, dtype)
     from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none

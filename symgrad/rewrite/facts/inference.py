@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import fold
+from symgrad.ops.array.along import axes_of
 from symgrad.rewrite.facts.intervals import Facts, add, exactly, mul
 from symgrad.rewrite.facts.op_results import COMPARISONS, facts_of, is_ruled, operands_of
 from symgrad.support.traversal import postorder
@@ -168,5 +169,6 @@ class Conditions:
 
 
 def _is_filled(node: Node) -> bool:
-    """Tell whether the operand of an op provably has an entry."""
-    return all(isinstance(size, int) and size > 0 for size in node.args[0].shape)
+    """Tell whether an op over axes provably has an entry to compute each entry of its result from."""
+    sizes = [node.args[0].shape[axis] for axis in axes_of(node)]
+    return all(isinstance(size, int) and size > 0 for size in sizes)
