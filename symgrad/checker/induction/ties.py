@@ -39,13 +39,19 @@ AT_A_STEP = " at a step"
 def needs_ties(claim: Equality, left_out: Sequence[str]) -> bool:
     """Tell whether a proof excludes points of a claim at which both sides may be defined and differ.
 
-    Conditions on inputs alone exclude the same inputs at each step; they are told with the proof.
+    Where the sides of a claim jump at the base 0 of powers only, conditions on inputs alone exclude the same inputs at
+    each step; they are told with the proof.
 
     Args:
         claim: the claim.
         left_out: the conditions that its proof excludes.
     """
-    return any(map(_OWN_VARIABLE.search, left_out)) and is_piecewise(claim.program)
+    if not left_out or not is_piecewise(claim.program):
+        return False
+    powers = all(
+        s.op == "pow" or not (s.op == "recurrence" or jumps(claim.program, s)) for s in claim.program.steps
+    )
+    return not powers or any(map(_OWN_VARIABLE.search, left_out))
 
 
 def at_each_step(condition: str) -> str:
