@@ -22,14 +22,17 @@ from symgrad.checker.file.reader import check_structure
 from symgrad.checker.file.statement import Statement, statement_of
 from symgrad.checker.index_form.proofs import has_sizes, prove_equal
 from symgrad.checker.induction.claims import Induction
+from symgrad.checker.induction.closed_forms import ClosedForm, form_from_json
 from symgrad.checker.induction.entries import entry_claims
-from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS
+from symgrad.checker.induction.shared_sums import with_free_sums
+from symgrad.checker.induction.ties import at_each_step, needs_ties, outcome_claims, tie_claims
+from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS, SUM_ENDS
 from symgrad.checker.numbers import number_from_json
 from symgrad.checker.program.derivative import derivative_claim, gradient_claim
 from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.names import terminal_text
-from symgrad.checker.program.scalar_derivatives import is_piecewise
+from symgrad.checker.program.step_text import step_text
 from symgrad.checker.program.steps import ProofProgram, program_from_json
 from symgrad.checker.samples import differs_at_samples
 from symgrad.checker.shapes import check_shapes
@@ -202,6 +205,15 @@ def _replay(claim: Equality, proof: Mapping[str, Any], deadline: float) -> tuple
         return "the two sides are the same", ()
     if "induction" in proof:
         return _replay_induction(program, a, b, proof["induction"], deadline)
+    if "general" in proof:
+        general = with_free_sums(claim)
+        if general is None:
+            raise GiveUp("the sides read no sum that both read")
+        check_shapes(general.program)
+        return _replay(general, proof["general"], deadline)
+    if "outcomes" in proof:
+        excluded = _replay_all(outcome_claims(claim), proof["outcomes"], deadline, every=True)
+        return "both outcomes of a comparison", excluded
     if "entries" in proof:
         excluded = _replay_all(entry_claims(program, a, b), proof["entries"], deadline)
         return f"{len(proof['entries'])} entries replayed", excluded
@@ -238,15 +250,34 @@ def _replay_induction(
 ) -> tuple[str, Sequence[str]]:
     """Replay a proof by induction on the steps of recurrences: build its claims, and replay the proof of each."""
     induction, same = Induction(program), {int(i): int(j) for i, j in proof["same"]}
+    symbols = {s.name: s for s in program.symbols}
+    closed: dict[int, dict[int, ClosedForm]] = {}
+    for form in proof.get("closed", ()):
+        at, number = form["of"]
+        closed.setdefault(at, {})[number] = made = form_from_json(form, symbols)
+        check_shapes(made.program)
     claims: list[Equality] = []
     for found in induction.recurrences():
         if found.at in same:
             claims += induction.identify(found, same[found.at])
         else:
-            induction.keep(found)
-    claims += induction.side_claims(a, b, proof["terms"], proof.get("pairs", ()))
+            claims += induction.keep(found, closed.get(found.at))
+    ahead = proof.get("ahead", SUM_ENDS)
+    claims += induction.side_claims(a, b, proof["terms"], proof.get("pairs", ()), ahead)
     excluded = _replay_all(claims, proof["proofs"], deadline, every=True)
-    return f"by induction, {len(claims)} claims", [f"{e} at a step" for e in excluded]
+    left_out = [*map(zero_condition, induction.zeros), *map(at_each_step, excluded)]
+    return f"by induction, {len(claims)} claims", left_out
+
+
+def zero_condition(claim: Equality) -> str:
+    """Return the condition that a number is zero, which excludes few points.
+
+    Raises:
+        GiveUp: if the number may be zero everywhere.
+    """
+    if not differs_at_samples(claim):
+        raise GiveUp("a closed form with a divisor, or the base of a power, that may be zero everywhere")
+    return f"{step_text(claim.program, claim.a)} = 0".replace("+ -", "- ")
 
 
 def _replay_all(
@@ -258,19 +289,25 @@ def _replay_all(
         claims: the claims.
         proofs: the proof of each.
         deadline: on the clock of `symgrad.checker.clock`.
-        every: whether they must hold for all values of their variables.
+        every: whether they must hold for all values of their variables; then the proof of a claim is followed by
+            those of the claims about ties in it that it excludes.
     """
-    if len(claims) != len(proofs):
-        raise GiveUp(f"there are {len(claims)} claims, and the file has {len(proofs)} proofs")
     excluded: list[str] = []
-    for claim, data in zip(claims, proofs, strict=True):
+    pending = list(claims)[::-1]
+    for data in proofs:
+        if not pending:
+            raise GiveUp(f"the file has {len(proofs)} proofs, which is more than there are claims")
+        claim = pending.pop()
         check_shapes(claim.program)
         _, left_out = _replay(claim, data, deadline)
         excluded += left_out
-        if every and left_out and is_piecewise(claim.program):
-            raise GiveUp("the claim about a step excludes values that there may be at each step")
+        # The values of a step may be those that the proof excludes, at each step.
+        if every and "outcomes" not in data and needs_ties(claim, left_out):
+            pending += tie_claims(claim)[::-1]
         if differs_at_samples(claim, thin=bool(left_out)):
             raise GiveUp("the two sides of a claim differ at a point of the checker's own")
+    if pending:
+        raise GiveUp(f"the file has {len(proofs)} proofs, which is less than there are claims")
     return excluded
 
 

@@ -177,3 +177,6 @@ SAMPLE_ENTRIES = 20_000
 
 ENTRY_STEPS = 20_000
 """Steps of the formulas of all entries of arrays whose lengths are numbers, and of recurrences with them."""
+
+SUM_ENDS = 3
+"""The most terms that a sum over the steps of a recurrence may have beside those of the steps."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
+from symgrad.checker.induction.ties import AT_A_STEP
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.notation.recurrences import is_recurrence
 from symgrad.ir.size_substitution import resized
@@ -59,10 +60,12 @@ def _explained(found: Verdict, sides: Sequence[Node]) -> Verdict:
             written = "entries" in found.proof.data
             return replace(found, why="entry by entry, for this number of steps") if written else found
         why = "by induction on the steps: the first values, one step, and what reads the values agree"
+        if found.proof.data["induction"].get("closed"):
+            why = "by induction on the steps, with closed forms of values: the first one, and one step"
         if found.proof.data["induction"].get("pairs"):
             why = "by summation by parts over the steps, with the checker's own derivatives of a step"
-        left_out = ("a step has no value",) if found.excluded else found.left_out
-        return replace(found, why=why, left_out=left_out)
+        left_out = ["a step has no value" if e.endswith(AT_A_STEP) else e for e in found.excluded]
+        return replace(found, why=why, left_out=tuple(dict.fromkeys(left_out)) or found.left_out)
     lengths = _lengths(found, names_of(*(n.params[0] for n in topological(sides) if is_recurrence(n))))
     if found.status == "refuted" and lengths:
         return replace(found, why=f"the two sides differ for {lengths}")

@@ -16,9 +16,11 @@ from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.balls.scalar_ops import ball
 from symgrad.checker.check import check
 from symgrad.checker.clock import now
+from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.induction.claims import Induction
 from symgrad.checker.induction.entries import entry_claims
 from symgrad.checker.induction.rows import RowBuilder
+from symgrad.checker.induction.ties import outcome_claims, tie_claims
 from symgrad.checker.induction.variables import ProgramBuilder
 from symgrad.checker.program.equality import Equality
 from symgrad.checker.program.length_polynomials import Size, length_polynomial
@@ -72,6 +74,9 @@ ROWS = [
     "cumsum(x, axis=0)",
     "inv(einsum('ij,ik->ijk', x, x) + eye(2))",
     "reshape(x, (3, 2, 1))",
+    "pad(x[:, 0], (1, 2))[1:4]",
+    "pad(x[:, 0], (3, 1))[:3]",
+    "pad(x[:, 0], (1, 1))[:3]",
 ]
 
 
@@ -273,9 +278,61 @@ def test_a_sum_of_more_terms_than_steps_has_its_first_terms_too() -> None:
     assert differs_at_samples(rest)
 
 
+TIES = [
+    ("where(u > v, u, v)", ["v"]),
+    ("where(2*u == 3 and v >= 1, u, v)", ["where(v >= 1, 3/2, v)", "where(2*u == 3, u, 1)"]),
+    ("abs(2*u - v)", ["0"]),
+    ("where(abs(u - v) < 1, u, 0)", ["v", "0", "0"]),
+    ("u + v", []),
+    ("where(n == 7/2, u, 0) + where(w > -1, v, 0)", []),  # no such integer, and no such point
+]
+
+
+@pytest.mark.parametrize(("formula", "there"), TIES)
+def test_claims_about_ties_have_numbers_for_a_variable(formula: str, there: list[str]) -> None:
+    lines = "u, v : real; n : int; w : positive\n"
+    program, (at, *wanted) = program_of([sg.parse(f"{lines}{f}").last.node for f in (formula, *there)])
+    found = tie_claims(Equality(program, at, at))
+    assert len(found) == len(wanted)
+    for claim, other in zip(found, wanted, strict=True):
+        for point in points(program):
+            assert _near(value(claim.program, claim.a, point), value(program, other, point))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["where(u**2 > v**2, u, v)", "floor(u)", "u**v", "sum(where(x > 0, x, 0))", "where(b == c, u, v)"],
+)
+def test_ties_without_a_linear_equation_have_no_claims(formula: str) -> None:
+    node = sg.parse(f"u, v : real; x : real[2]; b, c : bool\n{formula}").last.node
+    program, (at,) = program_of([node])
+    with pytest.raises(GiveUp):
+        tie_claims(Equality(program, at, at))
+
+
+def test_both_outcomes_of_a_comparison_decide_choices() -> None:
+    lines = "u, v : real\nwhere(where(u > v, 0, 1) != 0, u, v)"
+    program, (at,) = program_of([sg.parse(lines).last.node])
+    claims = outcome_claims(Equality(program, at, at))
+    assert [[s.params for s in c.program.steps] for c in claims] == [[("v",)], [("u",)]]
+    assert not outcome_claims(claims[0])
+
+
+@pytest.mark.parametrize("last", ["log(h[T])", "1/h[T]", "where(h[T] > 0, h[T], 1)", "sqrt(h[T]**2)"])
+def test_a_last_value_is_a_sum_of_gains_only_where_any_value_will_do(last: str) -> None:
+    lines = f"T : size; a : real\nh[0] = a\nh[t] = h[t-1] + a for t in 1..T\n{last} + sum(h[1:])"
+    program, (at,) = program_of([sg.parse(lines).last.node])
+    induction = Induction(program)
+    for found in induction.recurrences():
+        induction.keep(found)
+    (recurrence,) = induction.known
+    whole, alone = (induction.side_claims(at, at, recurrence, pairs) for pairs in ((), [[[recurrence, 0]]]))
+    assert whole == alone
+
+
 def test_points_that_a_step_may_reach_are_not_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search takes such a proof here, and the checker does not."""
-    monkeypatch.setattr("symgrad.verification.search.induction.is_piecewise", lambda _: False)
+    monkeypatch.setattr("symgrad.verification.search.induction.needs_ties", lambda *_: False)
     lines = "T : size; a : real\nh[0] = pi\nh[t] = {} for t in 1..T\ny = h[T]"
     steps = "where(h[t-1] == pi, 7, h[t-1] + a)", "h[t-1] + a"
     sides = [sg.parse(lines.format(step))["y"].node for step in steps]

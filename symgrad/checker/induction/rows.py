@@ -6,13 +6,14 @@ it is read, so that a claim about rows that is proved for all values of its vari
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Any, ClassVar, Self
 
 from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
 from symgrad.checker.induction.variables import ProgramBuilder
+from symgrad.checker.program.builder import Shape
 from symgrad.checker.program.length_polynomials import (
     ONE,
     ZERO,
@@ -67,6 +68,10 @@ class RowBuilder:
                 found = self._formula(at, axis, start)
             self._rows[key] = self.into.row_variable(at, axis) if found is None else found
         return self._rows[key]
+
+    def built_rows(self) -> Iterable[tuple[tuple[int, int, Size], int]]:
+        """Return the rows that were built, each with its array, its axis, and the entry of the first step."""
+        return self._rows.items()
 
     def summand(self, total: int) -> int | None:
         """Return the term that a step adds to a sum over the steps; None if a value is no such sum.
@@ -153,13 +158,10 @@ class RowBuilder:
         kept = tuple(k for k in result if k != label)
         if not any(left):
             return reduce(partial(self.into.op, "mul"), args)
-        sizes = {
-            k: n
-            for a, own in zip(args, left, strict=True)
-            for k, n in zip(own, self.into.shape(a), strict=True)
-        }
-        shape = tuple(sizes[k] for k in kept)
-        return self.into.step(ProofStep("einsum", tuple(args), (left, kept), shape, step.kind))
+        # Labels are numbered in their order, so that a contraction of rows is the step that a body has, too.
+        number = {k: n for n, k in enumerate(dict.fromkeys(k for own in left for k in own))}
+        operands = [(a, tuple(number[k] for k in own)) for a, own in zip(args, left, strict=True)]
+        return self.into.contract(operands, tuple(number[k] for k in kept))
 
     # -------------------------------------------------------------------------------------------------- rules by op
 
@@ -185,23 +187,38 @@ class RowBuilder:
         shape = _without(step.shape, axis)
         return row if self.into.shape(row) == shape else self._apply(step, [row], axis, (shape,))
 
-    def _begin(self, step: ProofStep, axis: int) -> Size | None:
+    def _begin(self, step: ProofStep, axis: int, whole: Shape) -> Size | None:
         """Return the first row that a slice has of an array; None if it skips rows, or that is unknown."""
         begin, _, stride = step.params[0][axis]
         if stride != 1:
             return None
         first = ZERO if begin is None else length_polynomial(begin)
         if isinstance(begin, int) and begin < 0:
-            first = add([length_polynomial(self.into.shape(step.args[0])[axis]), first])
+            first = add([length_polynomial(whole[axis]), first])
         return first if is_nonnegative(first) else None
 
     def _slice(self, step: ProofStep, axis: int, start: Size) -> int | None:
-        begin = self._begin(step, axis)
+        begin = self._begin(step, axis, self.into.shape(step.args[0]))
         if begin is None:
             return None
         row = self.row(step.args[0], axis, add([start, begin]))
         left = _without(step.params[0], axis)
         return row if take_all(left) else self._apply(step, [row], axis, (left,))
+
+    def _unslice(self, step: ProofStep, axis: int, start: Size) -> int | None:
+        """Return the row of an array that is 0 beside the rows of another one."""
+        begin = self._begin(step, axis, step.shape)
+        if begin is None:
+            return None
+        end = add([begin, length_polynomial(self.into.shape(step.args[0])[axis])])
+        shape, stop = _without(step.shape, axis), add([start, self.length])
+        if is_nonnegative(subtract(begin, stop)) or is_nonnegative(subtract(start, end)):
+            return self.into.full(self.into.number(0), shape)
+        if not (is_nonnegative(subtract(start, begin)) and is_nonnegative(subtract(end, stop))):
+            return None
+        row = self.row(step.args[0], axis, subtract(start, begin))
+        left = _without(step.params[0], axis)
+        return row if take_all(left) else self._apply(step, [row], axis, (left, shape))
 
     def _concatenate(self, step: ProofStep, axis: int, start: Size) -> int | None:
         (along,) = step.params
@@ -246,7 +263,7 @@ class RowBuilder:
         if repeated and len(step.shape) == 1:
             return step.args[0], ZERO, subtract(last, first)
         if step.op == "slice":
-            begin = self._begin(step, axis)
+            begin = self._begin(step, axis, self.into.shape(step.args[0]))
             if begin is not None and take_all(_without(step.params[0], axis)):
                 return step.args[0], add([first, begin]), add([last, begin])
         return at, first, last
@@ -271,26 +288,29 @@ class RowBuilder:
             return None
         return self._at_position(index, value, start)
 
-    def _iota(self, _step: ProofStep, _axis: int, start: Size) -> int | None:
-        return self._position(start)
+    def _iota(self, _step: ProofStep, _axis: int, start: Size) -> int:
+        return self.position(start)
 
-    def _position(self, start: Size) -> int | None:
-        """Return the number of a row, counted from the start of its array."""
-        if start not in (ZERO, ONE):
-            return None
+    def position(self, start: Size) -> int:
+        """Return the number of the row at a step, counted from the start of its array.
+
+        Args:
+            start: the row of the first step.
+        """
+        if self.length == ONE:
+            return self.into.length(start)
         if self._step is None:
             self._step = self.into.position_variable(self._length)
         if start == ZERO:
             return self._step
-        return self.into.step(ProofStep("add", (self._step, self.into.number(1)), (), (), "int"))
+        return self.into.step(ProofStep("add", (self._step, self.into.length(start)), (), (), "int"))
 
     def _at_position(self, index: int, value: int, start: Size) -> int | None:
         """Return a value in one row, whose position counts from 0, and 0 in the others."""
-        place, number = self._position(start), self.into.value(index)
-        known = self.into.steps[index].op == "size" or (number is not None and number >= 0)
-        if place is None or not known:
+        number = self.into.value(index)
+        if self.into.steps[index].op != "size" and (number is None or number < 0):
             return None
-        here = self.into.op("eq", place, index)
+        here = self.into.op("eq", self.position(start), index)
         return self.into.op("where", here, value, self.into.number(0))
 
     _RULES: ClassVar[Mapping[str, Callable[[Self, ProofStep, int, Size], int | None]]] = {
@@ -298,6 +318,7 @@ class RowBuilder:
         "broadcast_to": _broadcast_to,
         "reshape": _reshape,
         "slice": _slice,
+        "unslice": _unslice,
         "concatenate": _concatenate,
         "gather": _gather,
         "one_hot": _one_hot,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
+from symgrad.checker.induction.closed_forms import ClosedForm
 from symgrad.checker.induction.rows import RowBuilder, take_all
 from symgrad.checker.induction.variables import ProgramBuilder
 from symgrad.checker.program.builder import Shape
@@ -12,6 +13,7 @@ from symgrad.checker.program.length_polynomials import (
     ONE,
     ZERO,
     Size,
+    add,
     is_nonnegative,
     length_polynomial,
     subtract,
@@ -32,6 +34,7 @@ class StepRecurrence:
         rows: the arrays of which a step reads a row.
         operands: what is the same in all steps.
         values: the variables for all values of each carry.
+        closed: the closed forms of carries, by their number.
     """
 
     at: int
@@ -42,6 +45,7 @@ class StepRecurrence:
     rows: tuple[int, ...]
     operands: tuple[int, ...]
     values: tuple[int, ...]
+    closed: Mapping[int, ClosedForm] = field(default_factory=dict[int, ClosedForm])
 
     @property
     def steps(self) -> Size:
@@ -75,20 +79,24 @@ class ValuesAt:
         """Return an entry of all values of a carry."""
         return self.rows.row(values, 0, position)
 
+    def entries(self, values: int) -> dict[int, Size]:
+        """Return the variables for entries of all values of a carry that were read, each with its position."""
+        return {row: start for (at, axis, start), row in self.rows.built_rows() if at == values and not axis}
+
     def read(self, step: ProofStep) -> int | None:
-        """Return the entry of values of a recurrence that a step is; None for other steps."""
+        """Return the entry of an array that a step is; None for other steps."""
         found = self._place(step)
-        if found is None or not self._has_values(found[0]) or not self._is_inside(*found):
-            return None
-        return self.at(*found)
+        return self.at(*found) if found is not None and self._is_inside(*found) else None
 
     def _place(self, step: ProofStep) -> tuple[int, Size] | None:
         """Return the array of which a step reads one row, at a position that does not vary, and the position."""
         if step.op == "gather" and step.params == ((0,),) and not self._into.shape(step.args[1]):
-            index, number = self._into.steps[step.args[1]], self._into.value(step.args[1])
-            if number is not None and number.denominator == 1:
-                return step.args[0], length_polynomial(int(number))
-            return (step.args[0], length_polynomial(index.params[0])) if index.op == "size" else None
+            place = self._into.as_length(step.args[1])
+            if place is None:
+                return None
+            value = self._into.value(step.args[1])
+            rows = length_polynomial(self._into.shape(step.args[0])[0])
+            return step.args[0], add([rows, place]) if value is not None and value < 0 else place
         source = self._into.steps[step.args[0]] if step.op == "reshape" else step
         if source.op != "slice" or source.shape[:1] != (1,) or step.shape != source.shape[1:]:
             return None
@@ -99,20 +107,15 @@ class ValuesAt:
         last = subtract(length_polynomial(self._into.shape(array)[0]), ONE)
         return is_nonnegative(position) and is_nonnegative(subtract(last, position))
 
-    def _has_values(self, array: int) -> bool:
-        """Tell whether an array has values of recurrences, perhaps joined to others."""
-        step = self._into.steps[array]
-        if step.op in ("concatenate", "slice"):
-            return any(map(self._has_values, step.args))
-        return any(array in r.values for r in self._known.values())
-
     def _value(self, at: int, position: Size) -> int | None:
-        """Return the first value, if values of a recurrence are read there."""
+        """Return the first value, or that of a closed form, if values of a recurrence are read there."""
         for recurrence in self._known.values():
-            first = recurrence.steps if recurrence.reverse else ZERO
-            if at in recurrence.values and position == first and self._into.steps[at].op == "symbol":
+            if at in recurrence.values and self._into.steps[at].op == "symbol":
                 number = recurrence.values.index(at)
-                return self._into.full(recurrence.starts[number], recurrence.shapes[number])
+                if position == (recurrence.steps if recurrence.reverse else ZERO):
+                    return self._into.full(recurrence.starts[number], recurrence.shapes[number])
+                if number in recurrence.closed:
+                    return recurrence.closed[number].at(self._into, self._into.length(position))
         return None
 
 
@@ -143,10 +146,12 @@ class StepValues:
         """Return the values of the step before: variables."""
         if recurrence.at not in self._before:
             self._before[recurrence.at] = [
-                self._into.variable("before", shape)
+                self._closed(recurrence, k, recurrence.ends[0])
+                if k in recurrence.closed
+                else self._into.variable("before", shape)
                 if self._into.steps[v].op == "symbol"
                 else self.rows.row(v, 0, recurrence.ends[0])
-                for v, shape in zip(recurrence.values, recurrence.shapes, strict=True)
+                for k, (v, shape) in enumerate(zip(recurrence.values, recurrence.shapes, strict=True))
             ]
         return self._before[recurrence.at]
 
@@ -154,7 +159,12 @@ class StepValues:
         """Return the new values, as formulas of those of the step before."""
         if recurrence.at not in self._after:
             self._after[recurrence.at] = self.results(recurrence, self.before(recurrence))
+            for k in recurrence.closed:
+                self._after[recurrence.at][k] = self._closed(recurrence, k, recurrence.ends[1])
         return self._after[recurrence.at]
+
+    def _closed(self, recurrence: StepRecurrence, number: int, end: Size) -> int:
+        return recurrence.closed[number].at(self._into, self.rows.position(end))
 
     def _row(self, at: int, start: Size) -> int | None:
         found = self._values.get((at, start))
@@ -169,10 +179,4 @@ class StepValues:
         read = [self.rows.row(x) for x in recurrence.rows]
         values = [*before, *read, *recurrence.operands]
         inputs = {s.name: v for s, v in zip(body.program.symbols, values, strict=True)}
-        at: list[int] = []
-        for step in body.program.steps:
-            args = tuple(at[a] for a in step.args)
-            at.append(
-                inputs[step.params[0]] if step.op == "symbol" else self._into.step(replace(step, args=args))
-            )
-        return [at[i] for i in body.results]
+        return self._into.inlined(body.program, inputs, body.results)

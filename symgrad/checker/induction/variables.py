@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial, reduce
+from math import prod
 
 from symgrad.checker.program.builder import Shape, StepBuilder
 from symgrad.checker.program.equality import Equality
+from symgrad.checker.program.length_polynomials import (
+    ZERO,
+    Size,
+    add,
+    length_polynomial,
+    length_text,
+    subtract,
+)
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.support.errors import UsageError
 from symgrad.support.traversal import postorder
+
+COMPARISONS: Mapping[str, Callable[..., bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
 
 
 class ProgramBuilder(StepBuilder):
@@ -17,10 +38,11 @@ class ProgramBuilder(StepBuilder):
 
     Args:
         symbols: the variables that there are.
+        steps: the steps that there are; they keep their positions.
     """
 
-    def __init__(self, symbols: Sequence[Symbol]) -> None:
-        super().__init__(())
+    def __init__(self, symbols: Sequence[Symbol], steps: Sequence[ProofStep] = ()) -> None:
+        super().__init__(steps)
         self._symbols = {s.name: s for s in symbols}
         self._words: dict[str, str] = {}
 
@@ -47,12 +69,111 @@ class ProgramBuilder(StepBuilder):
         positions = Symbol("", "int", Fraction(-1), high, ends=(None, end))
         return self.variable("position", (), positions)
 
+    def length(self, length: Size, of: Mapping[str, int] | None = None) -> int:
+        """Append a length as a number.
+
+        Args:
+            length: the length.
+            of: the steps that names of lengths are; by default the length is one step.
+
+        Raises:
+            UsageError: if the length is no polynomial in names.
+        """
+        if not any(monomial for monomial, _ in length):
+            return self.number(dict(length).get((), 0))
+        if of is None:
+            return self.step(ProofStep("size", (), (length_text(length),), (), "int"))
+        total: int | None = None
+        for monomial, c in length:
+            if not all(isinstance(x, str) for x in monomial):
+                raise UsageError("a length that is no polynomial")
+            term = reduce(partial(self._integer_op, "mul"), (of[x] for x in monomial), self.number(c))
+            total = term if total is None else self._integer_op("add", total, term)
+        return self.number(0) if total is None else total
+
+    def _integer_op(self, op: str, a: int, b: int) -> int:
+        if op == "mul" and self.value(a) == 1:
+            return b
+        return self.decided(ProofStep(op, (a, b), (), (), "int"))
+
+    def as_length(self, at: int) -> Size | None:
+        """Return an integer as a length, if it is a sum of numbers and lengths; otherwise None."""
+        step, value = self.steps[at], self.value(at)
+        if value is not None:
+            return length_polynomial(int(value)) if value.denominator == 1 else None
+        if step.op == "size":
+            return length_polynomial(step.params[0])
+        parts = (
+            [self.as_length(a) for a in step.args] if step.op in ("add", "neg") and not step.shape else [None]
+        )
+        known = [p for p in parts if p is not None]
+        if len(known) < len(parts):
+            return None
+        return add(known) if step.op == "add" else subtract(ZERO, known[0])
+
     def row_variable(self, at: int, axis: int) -> int:
         """Append a variable for an array at one entry of an axis."""
         step = self.steps[at]
         like = self._symbols[step.params[0]] if step.op == "symbol" else None
         kind = "bool" if step.kind == "bool" else "real"
         return self.variable("row", (*step.shape[:axis], *step.shape[axis + 1 :]), like, kind)
+
+    def needed(self, at: Sequence[int]) -> Iterable[int]:
+        """Return some steps and those that they read, each after what it reads."""
+        return postorder(at, lambda i: self.steps[i].args)
+
+    def replaced(self, at: int, new: Mapping[int, int]) -> int:
+        """Return a step that reads new steps where it read others, of the same shapes, and decides what is known."""
+        found = dict(new)
+        for i in self.needed([at]):
+            if i not in found:
+                args = tuple(found[a] for a in self.steps[i].args)
+                found[i] = (
+                    self.decided(replace(self.steps[i], args=args)) if args != self.steps[i].args else i
+                )
+        return found[at]
+
+    def inlined(self, program: ProofProgram, inputs: Mapping[str, int], wanted: Sequence[int]) -> list[int]:
+        """Append the steps of a program, whose variables are known steps; return the positions of some of them."""
+        at: dict[int, int] = {}
+        for i in program.needed(wanted):
+            step = program.steps[i]
+            moved = replace(step, args=tuple(at[a] for a in step.args))
+            at[i] = inputs[step.params[0]] if step.op == "symbol" else self.decided(moved)
+        return [at[i] for i in wanted]
+
+    def _constant(self, at: int) -> Fraction | bool | None:
+        """Return the number, or the truth value, that all entries of a step are, otherwise None."""
+        while self.steps[at].op in ("reshape", "broadcast_to"):
+            (at,) = self.steps[at].args
+        return self.steps[at].params[0] if self.steps[at].op == "number" else None
+
+    def decided(self, step: ProofStep) -> int:
+        """Append a step; a comparison of numbers, and a choice with a known condition, become what they are."""
+        values = [self._constant(a) for a in step.args]
+        if step.op == "where" and values[0] is not None:
+            return self.full(step.args[1 if values[0] else 2], step.shape)
+        if step.op in COMPARISONS and None not in values:
+            truth = self.step(ProofStep("number", (), (COMPARISONS[step.op](*values),), (), "bool"))
+            spread = ProofStep("broadcast_to", (truth,), (step.shape,), step.shape, "bool")
+            return self.step(spread) if step.shape else truth
+        numbers = [v for a in step.args if (v := self.value(a)) is not None]
+        if step.op in ("add", "mul") and not step.shape and len(numbers) == 2:
+            return self.number(sum(numbers) if step.op == "add" else prod(numbers))
+        return self.step(step)
+
+    def has_variable(self, name: str) -> bool:
+        """Tell whether there is a variable with a name."""
+        return name in self._symbols
+
+    def allows(self, variable: int, value: int) -> bool:
+        """Tell whether a variable may have a value: a number may lie outside its interval."""
+        symbol, number = self._symbols[self.steps[variable].params[0]], self.value(value)
+        if number is None:
+            return True
+        if symbol.kind == "int" and number.denominator != 1:
+            return False
+        return (symbol.low is None or symbol.low < number) and (symbol.high is None or number < symbol.high)
 
     def equality(self, a: int, b: int) -> Equality:
         """Return the claim that two steps are equal, with the steps and variables that they read.
@@ -62,7 +183,7 @@ class ProgramBuilder(StepBuilder):
         place: dict[int, int] = {}
         steps: list[ProofStep] = []
         symbols: dict[str, Symbol] = {}
-        for at in postorder([a, b], lambda i: self.steps[i].args):
+        for at in self.needed([a, b]):
             step = self.steps[at]
             params = step.params
             if step.op == "symbol":

@@ -32,11 +32,13 @@ def is_piecewise(program: ProofProgram) -> bool:
     """
     steps = program.steps
     bodies = [p.program for s in steps for p in s.params if isinstance(p, StepBody)]
-    return (
-        any(s.op in _DISCONTINUOUS_OPS for s in steps)
-        or any(s.op == "pow" and not any(steps[a].op == "number" for a in s.args) for s in steps)
-        or any(map(is_piecewise, bodies))
-    )
+    return any(jumps(program, s) for s in steps) or any(map(is_piecewise, bodies))
+
+
+def jumps(program: ProofProgram, step: ProofStep) -> bool:
+    """Tell whether a step of a program compares, jumps, or is a power of variables."""
+    powers = step.op == "pow" and not any(program.steps[a].op == "number" for a in step.args)
+    return powers or step.op in _DISCONTINUOUS_OPS
 
 
 class FormulaTerm:
