@@ -128,7 +128,7 @@ def adjoints(
 def _backward_pass(program: ProgramForms, lines: Lines, bodies: dict[Node, Node]) -> NamedFormulas:
     """Return the lines of a backward pass in their printed form."""
     formulas = list(bodies.values())
-    summed = program.step_forms.with_sums(formulas)
+    summed = program.step_forms.in_steps(formulas)
     plain, *others = (
         _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
         for some in ([formulas] if summed == formulas else [formulas, summed])

@@ -79,8 +79,11 @@ def recurrence_lines(
     letter: str,
     sums: Sequence[Node] = (),
     rows: Mapping[str, Node] = {},
+    apart: Mapping[str, Node] = {},
 ) -> tuple[list[str], list[str]]:
     """Return the lines of a recurrence, and sums over its steps; parts that these read have positions: S[t].
+
+    Lines apart follow the sums.
 
     Args:
         node: the recurrence.
@@ -90,10 +93,13 @@ def recurrence_lines(
         letter: the name of the position.
         sums: what is summed over the steps, over names of values and rows.
         rows: further values that the steps compute and do not read, by their left sides, over the same names.
+        apart: such values that have lines of their own.
     """
     places = step_places(node, names)
     found = [f"{names[k].name}[{size_text(at)}] = {text(node.args[k], {})}" for k, at in places.starts]
-    step = formulas_with_parts(node, names, lambda x: text(x, {}), parts, letter, sums, rows)
+    step = formulas_with_parts(
+        node, names, lambda x: text(x, {}), parts, letter, [*sums, *apart.values()], rows
+    )
     known = step.parts
     lines = [
         f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
@@ -105,7 +111,8 @@ def recurrence_lines(
         span = f"until {text(step.condition, {})}, at most {size_text(places.length)}"
     line = f"{'; '.join(lines)} {span}"
     found.append(line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}")
-    return found, [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
+    totals = [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
+    return found, [*totals, *(f"{left} = {text(f, known)} {span}" for left, f in apart.items())]
 
 
 class StepFormulas(NamedTuple):
@@ -139,7 +146,7 @@ def formulas_with_parts(
         text: a function that returns an array as text.
         parts: as for `recurrence_lines`, like the others.
         letter: the name of the position.
-        sums: what is summed over the steps.
+        sums: what is summed over the steps, or computed in lines apart.
         rows: as for `recurrence_lines`.
     """
     step, condition = step_formulas(node, names, text, letter)

@@ -7,12 +7,13 @@ from functools import reduce
 
 from symgrad.autodiff.recurrences import StepArrays, recur
 from symgrad.autodiff.rows.formulas import Rows, array_of_row, row_at, row_symbol, summand
-from symgrad.ir.body import Body, StepNotation, bound_symbol
+from symgrad.ir.body import Body, StepNotation, bound_symbol, divide
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
+    has_recurrences,
     is_recurrence,
     names_in_step,
     recurrence_of,
@@ -177,15 +178,24 @@ class StepForms:
                     table[node] = found
         return substitute(results, table)
 
+    def in_steps(self, results: Sequence[Node]) -> list[Node]:
+        """Return formulas with sums over steps, and arrays with a row for each step, as values of recurrences."""
+        return [self.with_rows(r) or r for r in self.with_sums(results)]
+
     def with_rows(self, result: Node) -> Node | None:
         """Return an array with a row for each step as the values of a recurrence; None for other arrays."""
-        loops = [n for n in topological([result]) if is_recurrence(n)]
-        if len(loops) != 1 or result.shape[:1] != (loops[0].params[0],):
+        loops = [n for n in topological([result]) if is_recurrence(n) and (n.params[0],) == result.shape[:1]]
+        if not loops:
             return None
         rows = Rows(loops[0].params[0], 1, {})
         before = bound_symbol("row", 0, 1, result.shape[1:])
-        (values,) = recur([as_node(0)], [before], [rows.of(result)], rows.arrays, rows.length)
-        return slice_rows(values, 1, None) if is_recurrence(values) else None
+        row = rows.of(result)
+        if row.op is SYMBOL:  # h_bar[1:] says as much
+            return None
+        (values,) = recur([as_node(0)], [before], [row], rows.arrays, rows.length)
+        # A step cannot read all values of the recurrence whose values it computes.
+        whole = not is_recurrence(values) or has_recurrences(divide(values)[2])
+        return None if whole else slice_rows(values, 1, None)
 
     def _rows_of(self, loop: Node, name: str, steps: StepArrays) -> Node | None:
         """Return the values that the steps of a recurrence of the program compute, if it has as many steps."""

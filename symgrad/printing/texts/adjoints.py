@@ -11,7 +11,7 @@ from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import latex_name
+from symgrad.printing.latex.pieces import latex_name, with_accent
 from symgrad.printing.limits import LINE_CHARACTERS
 from symgrad.printing.texts.named_formulas import formula_rows, named_latex, row_groups
 
@@ -64,9 +64,9 @@ def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
     bars = {
         a.symbol: rf"\overline{{{latex_name(a.of)}}}"
         for a in adjoints
-        if a.body is not None and a.of is not None
+        if a.body is not None and a.of is not None and not a.is_by_steps
     }
-    _, groups = row_groups(adjoints[0].whole, names=bars)
+    _, groups = row_groups(adjoints[0].whole, names=bars, apart=True)
     return [" \\\\\n".join(group.lines) for group in groups]
 
 
@@ -128,7 +128,8 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
     if line.alone is not None:
         spelling = line.whole.spelling
         return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)
-    return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
+    shown = with_accent(latex_name(line.name)) if line.is_by_steps else rf"\overline{{{latex_name(name)}}}"
+    return Brief(line.name, shown, ())
 
 
 def _has_notation(d: DerivationRecord, index: int) -> bool:

@@ -77,7 +77,11 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
 
 
 def row_groups(
-    found: NamedFormulas, beside: Iterable[str] = (), names: Mapping[Node, str] = {}
+    found: NamedFormulas,
+    beside: Iterable[str] = (),
+    names: Mapping[Node, str] = {},
+    *,
+    apart: bool = False,
 ) -> tuple[list[str], list[NamedLines]]:
     """Return formulas as LaTeX, and the aligned rows of all new names, each below those that it reads.
 
@@ -85,6 +89,7 @@ def row_groups(
         found: the formulas.
         beside: names that the formulas need not contain; nothing else looks like them.
         names: the LaTeX of new names.
+        apart: whether values of steps that no step reads have rows of their own.
     """
     formulas = [*found.results, *(node for line in found.lines for node in line)]
     read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
@@ -120,7 +125,7 @@ def row_groups(
         called: RecurrenceNames,
         sums: Sequence[Node],
         rows_of: Mapping[str, Node],
-    ) -> tuple[list[str], list[Node]]:
+    ) -> tuple[list[str], list[Node], list[str]]:
         def glyphs_with(parts: Iterable[str]) -> Glyphs:
             return Glyphs([*read, *(s.name for s in own), *parts], beside, arrays)
 
@@ -131,13 +136,13 @@ def row_groups(
         spelled.update((s, (with_accent(bars.name(s.name)), ATOM)) for s in own)
         letter = called.letter(node)
         rows, shown = recurrence_rows(
-            node, names, glyphs_with, text, step, letter, called.taken, called, sums, rows_of
+            node, names, glyphs_with, text, step, letter, called.taken, called, sums, rows_of, apart=apart
         )
         totals = [
             symbol(Declaration(f"sum {len(spelled) + k}", shape=s.shape[1:])) for k, s in enumerate(sums)
         ]
-        spelled.update((total, (text, MUL)) for total, text in zip(totals, shown, strict=True))
-        return rows, totals
+        spelled.update((total, (text, MUL)) for total, text in zip(totals, shown, strict=False))
+        return rows, totals, shown[len(totals) :]
 
     def row(name: Node, body: Node) -> str:
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
