@@ -128,14 +128,13 @@ def adjoint_lines(
     for group in found.groups():
         first = group.names[0]
         if first in shown:
-            (line,) = group.lines
             result.append(
                 Adjoint(
                     first.name,
                     of.get(first),
                     first,
                     shown[first],
-                    line,
+                    "\n".join(group.lines),
                     found,
                     notes.get(first, ()),
                     forms.as_written(alone[first]) if first in alone else None,

@@ -23,7 +23,13 @@ from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.steps import with_factored_sums
 from symgrad.pretty.let_bindings import choose_bindings
 from symgrad.pretty.limits import IN_STEPS
-from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
+from symgrad.pretty.named_formulas import (
+    NamedConstants,
+    NamedFormula,
+    NamedFormulas,
+    join_formulas,
+    recurrence_with_rows,
+)
 from symgrad.pretty.named_program import NamedProgram, name_by_identity
 from symgrad.pretty.program_forms import ProgramForms, program_forms
 from symgrad.support.errors import SymgradError
@@ -296,7 +302,12 @@ def _format_result(program: ProgramForms, lines: Lines, results: Sequence[Node])
 
 
 def _choose_form(plain: NamedFormulas, in_steps: NamedFormulas) -> NamedFormulas:
-    """Return formulas of steps, as people write them, unless those with whole arrays are far shorter."""
+    """Return formulas of steps, as people write them, unless those with whole arrays are far shorter.
+
+    Arrays with a value of its own at an end have no other form without zeros at all other positions.
+    """
+    if any(recurrence_with_rows(body) is not None for _, body in in_steps.lines):
+        return in_steps
     return in_steps if len(in_steps) <= IN_STEPS * len(plain) else plain
 
 

@@ -35,6 +35,7 @@ from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
+from symgrad.pretty.forms.steps import with_rows
 from symgrad.pretty.named_program import NamedProgram
 from symgrad.support.traversal import postorder
 
@@ -218,17 +219,21 @@ def lines_read(
     sums = _sums_over(loops, topological(roots))
     rows = _rows_over(loops, lines)
     inside = {n for some in (*sums.values(), *rows.values()) for n in some}
+    own_lines = {loop: name for name, body in lines if (loop := recurrence_with_rows(body)) is not None}
     for node in loops:
         if node in inside:
             continue
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
-        names = called.new(changed, {})
+        if node in own_lines:
+            called.follow(changed)
+        names = [own_lines[node].name] if node in own_lines else called.new(changed, {})
         some = lags.get(node, ())
         places = carry_names(names, some)
         called.add(node, places)
         arrays = named_arrays(node, some)
         own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
+        own = [own_lines[node]] if node in own_lines else own
         table.update(zip(arrays, own, strict=True))
         for one in some:
             table.update(one.rows(table[one.array]))
@@ -259,13 +264,20 @@ def lines_read(
             read[total] = (first,)
             terms[total] = [summed_terms(summing, expression_text, letter, (changed, places))]
     for name, body in lines:
-        if any(name in some.values() for some in rows.values()):
+        if name in own_lines.values() or any(name in some.values() for some in rows.values()):
             continue
         (new,) = substitute([body], table)
         shown = {name.name: [new, *(t for total in topological([new]) for t in terms.get(total, ()))]}
         read[name], groups[name] = (new,), NamedLines([name], [line(name, new)], shown)
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
     return substitute(results, table), [groups[name] for name in order if name in groups]
+
+
+def recurrence_with_rows(body: Node) -> Node | None:
+    """Return the recurrence whose values are the rows of an array, as `with_rows` makes it; None for other arrays."""
+    inner = body.args[0] if body.args and not is_recurrence(body) else body
+    whole = bool(body.shape) and is_recurrence(inner) and body is with_rows(inner, body.shape[0])
+    return inner if whole else None
 
 
 def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[Node, list[Node]]]:

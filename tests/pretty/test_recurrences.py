@@ -322,6 +322,42 @@ def test_gradients_by_rows_are_values_of_the_steps(program: str, by: str, line: 
     assert sg.verify(sg.parse(program)["loss"], by, str(slope)).status == "proved"
 
 
+@pytest.mark.parametrize(
+    ("program", "lines"),
+    [
+        (
+            "x : real[T]; a : real\ns[0] = x[0]\ns[k] = a*x[k] + (1 - a)*s[k-1] for k in 1..T-1\n"
+            "loss = sum((x[1:] - s[:T-1])**2)",
+            "x_bar[0] = s_bar[0]\nx_bar[k] = s_bar[k]*a + 2*(x[k] - s[k-1]) for k in 1..T - 1",
+        ),
+        (
+            "x : real[T + 1]; a : real\ns[0] = a\ns[t] = a*x[t-1] + (1 - a)*s[t-1]**2 for t in 1..T\n"
+            "loss = (s[T] - x[T])**2",
+            "x_bar[T] = 2*(x[T] - s[T])\nx_bar[t-1] = s_bar[t]*a for t in T..1",
+        ),
+        (
+            "x : real[5]; a : real\ns[0] = x[0]\ns[t] = a*x[t] + (1 - a)*s[t-1]**2 for t in 1..4\nloss = s[4]**2",
+            "x_bar[0] = s_bar[0]\nx_bar[t] = s_bar[t]*a for t in 1..4",
+        ),
+        (
+            "x : real[T, n]; W : real[n, n]\ns[0] = W@x[0]\ns[t] = tanh(W@s[t-1] + x[t]) for t in 1..T-1\n"
+            "loss = sum(s[T-1]**2)",
+            "x_bar[0] = W.T@s_bar[0]\nx_bar[t] = s_bar[t]*(1 - s[t]**2) for t in 1..T - 1",
+        ),
+    ],
+)
+def test_gradients_by_rows_say_the_value_at_an_end(program: str, lines: str) -> None:
+    loss = sg.parse(program)["loss"]
+    slope = sg.grad(loss, "x")
+    assert "\n  ".join(["x_bar\nwhere", *lines.splitlines()]) in str(slope)
+    assert lines in "\n".join(map(str, sg.explain(loss, "x").adjoints))
+    both = sized([sg.parse(f"{program}\n{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+    assert r"\bar{x}_{" in slope.latex()
+    assert sg.verify(loss, "x", str(slope)).status in ("proved", "supported")
+
+
 def test_gradients_by_rows_in_latex() -> None:
     rows = sg.grad(sg.parse(NETWORK)["loss"], "x").latex().splitlines()
     assert rows[1] == r"& \bar{x} \\"
@@ -329,7 +365,7 @@ def test_gradients_by_rows_in_latex() -> None:
 
 
 def test_zeros_around_values_at_the_same_places_are_written_once() -> None:
-    text = "x : real[T]; a : real\ns[0] = x[0]\ns[t] = a*x[t] + (1 - a)*s[t-1] for t in 1..T-1\nloss = sum((x[1:] - s[:T-1])**2)"
+    text = "x : real[T + 1]; a : real\ns[0] = a\ns[t] = a*x[t] + (1 - a)*s[t-1]*x[t-1] for t in 1..T\nloss = sum((x[1:] - s[:T])**2)"
     slope = sg.grad(sg.parse(text)["loss"], "x")
     assert str(slope).splitlines()[0].count("pad(") == 1
     both = sized([sg.parse(f"{text}\n{slope}").last.node, slope.node])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
-from symgrad.ir.sizes import Size, clamped, size_product, size_sum
+from symgrad.ir.sizes import Size, size_product, size_sum, bare_size
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 
@@ -192,8 +192,7 @@ class StepPlaces(NamedTuple):
 def step_places(node: Node, names: Sequence[CarryName]) -> StepPlaces:
     """Return the positions in the lines of a recurrence."""
     length, reverse = node.params[0], node.params[1]
-    bare = clamped(length)  # the reader takes the maximum with 0 again
-    length = length if bare is None else bare
+    length = bare_size(length)  # the reader takes the maximum with 0 again
     base = _first_step(node, names) - 1
     after = {k: -1 if reverse else n.first - base for k, n in enumerate(names) if not n.back}
     starts: list[tuple[int, Size]] = []

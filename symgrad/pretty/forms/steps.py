@@ -20,9 +20,10 @@ from symgrad.ir.notation.recurrences import (
     separate_rows,
     summed,
 )
-from symgrad.ir.sizes import Size
+from symgrad.ir.sizes import Size, size_sum, bare_size
 from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
+from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import broadcast_to, expand, slice_rows
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
@@ -183,19 +184,31 @@ class StepForms:
         return [self.with_rows(r) or r for r in self.with_sums(results)]
 
     def with_rows(self, result: Node) -> Node | None:
-        """Return an array with a row for each step as the values of a recurrence; None for other arrays."""
-        loops = [n for n in topological([result]) if is_recurrence(n) and (n.params[0],) == result.shape[:1]]
-        if not loops:
-            return None
-        rows = Rows(loops[0].params[0], 1, {})
-        before = bound_symbol("row", 0, 1, result.shape[1:])
-        row = rows.of(result)
-        if row.op is SYMBOL:  # h_bar[1:] says as much
-            return None
-        (values,) = recur([as_node(0)], [before], [row], rows.arrays, rows.length)
-        # A step cannot read all values of the recurrence whose values it computes.
-        whole = not is_recurrence(values) or has_recurrences(divide(values)[2])
-        return None if whole else slice_rows(values, 1, None)
+        """Return an array with a row for each step, and perhaps one at an end, as values of a recurrence.
+
+        The result is None for other arrays.
+        """
+        loops = [n for n in topological([result]) if is_recurrence(n)]
+        length = next((n.params[0] for n in loops if (n.params[0],) == result.shape[:1]), None)
+        if length is not None:
+            values = _values_of_rows(as_node(0), result, length)
+            return values and slice_rows(values, 1, None)
+        for loop in loops if result.shape else ():
+            if result.shape[0] != size_sum([bare_size(loop.params[0]), 1]):
+                continue
+            for reverse in (
+                True,
+                False,
+            ):  # x_bar[0], and the rows from 1 on, or the last row and those before
+                end, rows, others = StepArrays(loop, reverse=reverse).divided(result)
+                values = (
+                    _values_of_rows(end, rows, loop.params[0], reverse=not reverse)
+                    if rows is not None and others is None and _SCATTERED.isdisjoint(_ops([end, rows]))
+                    else None
+                )
+                if values is not None:
+                    return with_rows(values, result.shape[0])
+        return None
 
     def _rows_of(self, loop: Node, name: str, steps: StepArrays) -> Node | None:
         """Return the values that the steps of a recurrence of the program compute, if it has as many steps."""
@@ -204,6 +217,34 @@ class StepForms:
         if values is None or other.length != steps.length or values.shape[0] != loop.shape[0]:
             return None
         return other.after(values)
+
+
+_SCATTERED = frozenset(("scatter_add", "unslice"))
+
+
+def _ops(nodes: Sequence[Node]) -> set[str]:
+    """Return the names of the ops in formulas, without those in first values and rows of recurrences."""
+    order = topological(nodes)
+    return {n.op.name for n in topological(nodes, until={n for n in order if is_recurrence(n)})}
+
+
+def _values_of_rows(start: Node, array: Node, length: Size, *, reverse: bool = False) -> Node | None:
+    """Return an array, and a value before its first row, as a recurrence; None if no steps say more than the array."""
+    rows = Rows(length, 1, {})
+    before = bound_symbol("row", 0, 1, array.shape[1:])
+    row = rows.of(array)
+    if row.op is SYMBOL:  # h_bar[1:] says as much
+        return None
+    (values,) = recur([start], [before], [row], rows.arrays, length, reverse=reverse)
+    # A step cannot read all values of the recurrence whose values it computes.
+    return None if not is_recurrence(values) or has_recurrences(divide(values)[2]) else values
+
+
+def with_rows(values: Node, length: Size) -> Node:
+    """Return the values of a recurrence as an array with so many rows: max(T - 1, 0) + 1 are T if there is any."""
+    if values.shape[0] == length:
+        return values
+    return gather(values, iota(params=(length,)), params=((0,),))
 
 
 def with_factored_sums(node: Node) -> Node:
