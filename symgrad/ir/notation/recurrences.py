@@ -16,7 +16,7 @@ from typing import NamedTuple
 from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, Node, as_node, number, symbol
 from symgrad.ir.notation.literals import size_text
-from symgrad.ir.sizes import Size, size_product, size_sum, bare_size
+from symgrad.ir.sizes import Size, bare_size, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 

@@ -20,7 +20,7 @@ from symgrad.ir.notation.recurrences import (
     separate_rows,
     summed,
 )
-from symgrad.ir.sizes import Size, size_sum, bare_size
+from symgrad.ir.sizes import Size, bare_size, size_sum
 from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.indexing import gather, iota
