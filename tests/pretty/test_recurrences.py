@@ -45,19 +45,19 @@ loss = sum(h[T]**2)
             KALMAN,
             "A",
             """
--a*sum(t2[t]@A@P[t-1].T + t2[t].T@A@P[t-1] + 2*outer((m_bar[t]@g[t] - v[t])*c/S[t] - m_bar[t], m[t-1]), t=1..T)/2
+-a*sum(t2[t]@A@P[t-1].T + t2[t].T@A@P[t-1] + 2*outer(-t1[t] - m_bar[t], m[t-1]), t=1..T)/2
 where
   m_bar[T] = zeros(n)
   P_bar[T] = zeros((n, n))
   M = a*A@P[t-1]@A.T + q*eye(n); \\
     p = a*A@m[t-1]; \\
-    g[t] = M@c; \\
-    S[t] = sum(c*g[t]) + 1; \\
-    v[t] = z[t-1] - sum(c*p); \\
-    t1 = outer((2*v[t]*(m_bar[t]@g[t]) - 2*(g[t]@P_bar[t]@g[t]) - v[t]**2 + S[t])*c + 2*S[t]*((P_bar[t] + P_bar[t].T)@g[t] - v[t]*m_bar[t]), c)/S[t]**2; \\
-    t2[t] = t1 - 2*P_bar[t]; \\
-    m_bar[t-1] = a*A.T@(m_bar[t] + (v[t] - m_bar[t]@g[t])*c/S[t]); \\
-    P_bar[t-1] = a*A.T@(2*P_bar[t] - t1)@A/2 for t in T..1
+    g = M@c; \\
+    S = sum(c*g) + 1; \\
+    v = z[t-1] - sum(c*p); \\
+    t1[t] = (v - m_bar[t]@g)*c/S; \\
+    t2[t] = outer((2*v*(m_bar[t]@g) - 2*(g@P_bar[t]@g) - v**2 + S)*c + 2*S*((P_bar[t] + P_bar[t].T)@g - v*m_bar[t]), c)/S**2 - 2*P_bar[t]; \\
+    m_bar[t-1] = a*A.T@(m_bar[t] + t1[t]); \\
+    P_bar[t-1] = -a*A.T@t2[t]@A/2 for t in T..1
 """,
         ),
         (
@@ -371,3 +371,10 @@ def test_zeros_around_values_at_the_same_places_are_written_once() -> None:
     both = sized([sg.parse(f"{text}\n{slope}").last.node, slope.node])
     found, wanted = evaluate(both, values_for(both))
     close([found], [wanted])
+
+
+@pytest.mark.parametrize("total", ["W@h[t-1] + U@x[t-1] + b", "U@x[t-1] + b + W@h[t-1]"])
+def test_sums_have_their_terms_in_the_order_of_the_program(total: str) -> None:
+    p = sg.parse(NETWORK.replace("tanh(W@h[t-1] + U@x[t-1] + b)", f"h[t-1] + sin({total})"))
+    assert f"cos({total})" in str(sg.grad(p["loss"], "W"))
+    assert f"cos({total})" in str(sg.explain(p["loss"], "x"))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, Node, as_node, number, symbol
+from symgrad.ir.notation.common_signs import with_common_signs
 from symgrad.ir.notation.literals import size_text
 from symgrad.ir.sizes import Size, bare_size, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
@@ -111,8 +112,10 @@ def recurrence_lines(
         span = f"until {text(step.condition, {})}, at most {size_text(places.length)}"
     line = f"{'; '.join(lines)} {span}"
     found.append(line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}")
-    totals = [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
-    return found, [*totals, *(f"{left} = {text(f, known)} {span}" for left, f in apart.items())]
+    outside = [text(f, known) for f in step.outside]
+    totals = [f"sum({t}, {letter}={first}..{end})" for t in outside[: len(sums)]]
+    lines_apart = zip(apart, outside[len(sums) :], strict=True)
+    return found, [*totals, *(f"{left} = {t} {span}" for left, t in lines_apart)]
 
 
 class StepFormulas(NamedTuple):
@@ -122,11 +125,13 @@ class StepFormulas(NamedTuple):
         parts: formulas that are parts of others, in order, each with its left side: S, or S[t].
         values: the formulas of the values that the step computes, by their left sides.
         condition: the condition with which all values stay; None without one.
+        outside: what is summed over the steps, or computed in lines apart.
     """
 
     parts: dict[Node, str]
     values: dict[str, Node]
     condition: Node | None
+    outside: list[Node]
 
 
 def formulas_with_parts(
@@ -152,6 +157,8 @@ def formulas_with_parts(
     step, condition = step_formulas(node, names, text, letter)
     places = step_places(node, names).after
     values = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.items()} | {**rows}
+    signed = with_common_signs([*values.values(), *sums])
+    values, sums = dict(zip(values, signed, strict=False)), signed[len(values) :]
     # A part that is the value of a carry is read under its name.
     called = {formula: place for place, formula in [*values.items()][::-1]}
     known = dict(parts([*values.values(), *sums]))
@@ -161,7 +168,7 @@ def formulas_with_parts(
         outside = {*topological(sums, until=known)}
     for n, name in known.items():
         known[n] = called.get(n) or (f"{name}[{letter}]" if n in outside else name)
-    return StepFormulas(known, values, condition)
+    return StepFormulas(known, values, condition, sums)
 
 
 _LINE = 100  # characters of a line with several definitions

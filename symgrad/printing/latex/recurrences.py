@@ -212,7 +212,8 @@ def recurrence_rows(
         node, names, arrays.add, parts, letter, [*terms, *below.values()], within_steps
     )
     known = glyphs({name.partition("[")[0] for name in (*found.parts.values(), *rows_of)})
-    formulas = [*found.values.values(), *found.parts, *terms, *below.values()]
+    terms, below = found.outside[: len(terms)], dict(zip(below, found.outside[len(terms) :], strict=True))
+    formulas = [*found.values.values(), *found.parts, *found.outside]
     spelled = arrays.spelled([*formulas, *([found.condition] if found.condition is not None else [])], known)
     inside = _Inside(glyphs, step, taken)
 
