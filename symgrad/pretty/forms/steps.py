@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
@@ -65,6 +66,8 @@ class StepForms:
         self._parts = called.formulas(expression_text, _LETTER)
         self._values = called.values(expression_text, _LETTER)
         self._arrays = names
+        written = topological([*self._parts, *self._values])
+        self._sums = {_terms(n): n for n in reversed(written) if n.op is add}
         self._canonical: dict[Node, Node] | None = None
 
     def shortest(
@@ -131,10 +134,19 @@ class StepForms:
         differences = {terms_in(e) for e in told.values()}  # 1 - S and 1 - h[t]**2
         if differences:
             found = [order_terms(f, Conditions(), differences) for f in found]
-        found = substitute([with_dots(f) for f in found], parts)
+        found = substitute([self._in_program_order(with_dots(f)) for f in found], parts)
         if total is not None:
             found = [total + found[0]]
         return substitute(found, meant), rows
+
+    def _in_program_order(self, formula: Node) -> Node:
+        """Return a formula whose sums have their terms in the order of the program where it has the same sums."""
+
+        def rebuilt(node: Node, args: list[Node]) -> Node:
+            node = with_args(node, args)
+            return self._sums.get(_terms(node), node) if node.op is add else node
+
+        return fold([formula], rebuilt)[formula]
 
     def _by_parts(self, formulas: Sequence[Node]) -> list[Node]:
         """Return formulas whose common parts have short forms of their own."""
@@ -282,6 +294,11 @@ def _with_rows_of_one(node: Node) -> Node:
         return with_args(n, args)
 
     return fold([node], rebuilt)[node]
+
+
+def _terms(total: Node) -> frozenset[tuple[tuple[int, Node], int]]:
+    """Return the terms of a sum with their signs and how often each stands there."""
+    return frozenset(Counter(signed_terms(total)).items())
 
 
 def _length(formulas: Sequence[Node]) -> int:
