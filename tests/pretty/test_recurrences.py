@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 import symgrad as sg
 from symgrad.ir.values.evaluate import evaluate
-from tests.autodiff.test_recurrences import close, sized, values_for
+from tests.autodiff.test_recurrences import close, program_of, sized, values_for
+from tests.recurrences import RECURRENCES
 
 KALMAN = """
 z : real[T]; a, q : positive; A, P0 : real[n,n]; c : real[n]
@@ -378,3 +381,43 @@ def test_sums_have_their_terms_in_the_order_of_the_program(total: str) -> None:
     p = sg.parse(NETWORK.replace("tanh(W@h[t-1] + U@x[t-1] + b)", f"h[t-1] + sin({total})"))
     assert f"cos({total})" in str(sg.grad(p["loss"], "W"))
     assert f"cos({total})" in str(sg.explain(p["loss"], "x"))
+
+
+def test_second_derivatives_are_in_the_names_of_the_program() -> None:
+    y = program_of("Newton's iteration")["y"]
+    assert (
+        str(sg.grad(sg.grad(y, "a"), "a"))
+        == """
+z_bar_dot[0] + sum((t1[k] - z_dot[k-1]*z_bar[k])/z[k-1]**2, k=1..6)/2
+where
+  z_bar_dot[6] = 0
+  t1[k] = z_bar_dot[k]*z[k-1]; \\
+    z_bar_dot[k-1] = (t1[k]*(z[k-1]**2 - a) + z_bar[k]*(2*z_dot[k-1]*a - z[k-1]))/(2*z[k-1]**3) for k in 6..1
+  z_dot[0] = 1
+  z_dot[k] = (z_dot[k-1]*(z[k-1]**2 - a) + z[k-1])/(2*z[k-1]**2) for k in 1..6
+  z_bar[6] = 1
+  z_bar[k-1] = (z_bar[k] - z_bar[k]*a/z[k-1]**2)/2 for k in 6..1
+""".strip()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "of"),
+    [
+        ("Newton's iteration", "a", "a"),
+        ("likelihood of a Kalman filter", "q", "a"),
+        ("likelihood of a Kalman filter", "a", "z"),
+        ("GARCH", "a", "r"),
+        ("Runge and Kutta", "k", "m"),
+        ("gradient descent with momentum", "a", "A"),
+        ("autoregression", "b", "e"),
+        ("Clenshaw's scheme", "z", "c"),
+    ],
+)
+def test_second_derivatives_are_read_back(name: str, by: str, of: str) -> None:
+    slope = sg.grad(sg.grad(program_of(name)["y"], by), of)
+    text = str(slope)
+    assert " : " not in text.splitlines()[0]  # no program of its own
+    both = sized([sg.parse(f"{dedent(RECURRENCES[name])}\n{text}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted], 1e-9)
