@@ -42,7 +42,7 @@ from symgrad.ir.traverse import fold, signed_terms, substitute, topological, wit
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ops import LOADERS, op_named
 from symgrad.ops.array.contraction import transpose
-from symgrad.ops.array.indexing import scatter_add
+from symgrad.ops.array.indexing import one_hot, scatter_add
 from symgrad.ops.array.layout import (
     WHOLE,
     broadcast_to,
@@ -127,11 +127,13 @@ class StepArrays:
 
     Args:
         node: the node.
+        reverse: whether the arrays belong to steps back; by default as the node's.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, *, reverse: bool | None = None) -> None:
         self.node = node
-        self.length, self.reverse, self.body = node.params
+        self.length, back, self.body = node.params
+        self.reverse = back if reverse is None else int(reverse)
         self.starts, self.rows, self.operands = divide(node)
         self.shape = node.shape
         self.values = carry_values(node)
@@ -174,9 +176,9 @@ class StepArrays:
             return end and factor * end, read and factor * read, computed and factor * computed
         if is_zero(term):
             return None, None, None
-        scattered = term.op is scatter_add and term.params[0] == (0,)
-        if scattered and is_position(as_size(term.args[1]), last, term.shape[0]):
-            return term.args[0], None, None
+        scattered, count = term.op is scatter_add and term.params[0] == (0,), term.shape[0]
+        if (scattered or term.op is one_hot) and is_position(as_size(term.args[-1]), last, count):
+            return term.args[0] if scattered else as_node(1), None, None
         if term.op is unslice and term.params[0][0] == WHOLE:  # zeros around parts of all rows
             (_, *triples), (_, *shape) = term.params
             end, *others = self.divided(term.args[0])
@@ -184,10 +186,10 @@ class StepArrays:
             return unslice(end, params=(tuple(triples), tuple(shape))), rows[0], rows[1]
         if term.op is unslice and all(t == WHOLE for t in term.params[0][1:]):
             start, stop, step = term.params[0][0]
-            begin, end = (0 if start is None else start), (term.shape[0] if stop is None else stop)
+            begin, end = (0 if start is None else start), (count if stop is None else stop)
             if (begin, end, step) == (last, size_sum([last, 1]), 1):
                 return shaped(term.args[0], term.shape[1:]), None, None
-            if step == 1 and (begin, end) in ((0, self.length), (1, term.shape[0])):
+            if step == 1 and (begin, end) in ((0, self.length), (1, count)):
                 return (None, term.args[0], None) if begin == self.reverse else (None, None, term.args[0])
         return self.end(term), self.before(term), None
 

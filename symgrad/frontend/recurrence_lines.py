@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from symgrad.frontend.expressions.inner_recurrences import InnerLines, InnerRecurrenceRules
 from symgrad.frontend.expressions.recurrences import RecurrenceRules, StepDefinition
+from symgrad.frontend.tokens.lexer import INNER_STEPS
 from symgrad.frontend.tokens.terms import STEP_CLAUSES, Token
 
 _NEWLINE = "_NEWLINE"
@@ -49,6 +51,27 @@ def without_recurrences(tokens: Iterator[Token], reader: RecurrenceRules) -> Ite
             yield from part
 
 
+def with_inner_names(tokens: Iterator[Token], reader: InnerRecurrenceRules) -> Iterator[Token]:
+    """Yield the tokens of a text with a name for each recurrence in parentheses, whose lines the reader receives."""
+    for token in tokens:
+        if token != "(" or INNER_STEPS.match(reader.source.text, token.start_pos) is None:
+            yield token
+            continue
+        line: list[Token] = []
+        depth, end = 0, token.end_pos
+        for other in with_inner_names(tokens, reader):
+            end = other.end_pos
+            if other == ")" and not depth:
+                break
+            depth += (other in ("(", "[")) - (other in (")", "]"))
+            line.append(other)
+        found = InnerLines(token.start_pos, end, reader.sizes)
+        found.others = any(True for _ in _read([*line, Token(_NEWLINE, "", end, end)], found))
+        name = f"__steps{len(reader.inner)}"
+        reader.inner[name] = found
+        yield Token("NAME", name, token.start_pos, end)
+
+
 _CLAUSE = re.compile(r"[ \t]for[ \t].*\.\.|[\w\])][ \t]+until\b")
 
 
@@ -80,7 +103,7 @@ def _defines_steps(rest: str) -> bool:
     return _CLAUSE.search(rest) is not None
 
 
-def _read(line: Sequence[Token], reader: RecurrenceRules) -> Iterator[Sequence[Token]]:
+def _read(line: Sequence[Token], reader: RecurrenceRules | InnerLines) -> Iterator[Sequence[Token]]:
     """Give the definitions of a line to the reader; yield the tokens of all other statements."""
     parts: list[list[Token]] = [[]]
     for token in line:
@@ -110,7 +133,7 @@ def _end_of_formula(part: Sequence[Token]) -> int | None:
     return next((k for k, token in enumerate(part) if token.type in STEP_CLAUSES), None)
 
 
-def _letter(parts: Sequence[Sequence[Token]], reader: RecurrenceRules) -> Token | None:
+def _letter(parts: Sequence[Sequence[Token]], reader: RecurrenceRules | InnerLines) -> Token | None:
     """Return the name of the position in the definitions of one step: the letter of `for`, or that of a subscript."""
     for part in parts:
         at = _end_of_formula(part)

@@ -118,6 +118,7 @@ class Scope:
             derivatives=self.derivatives,
             decimals=self._decimals(),
             steps=self.steps,
+            sizes=frozenset(self.sizes),
         )
 
     def size_of(self, node: Node) -> Size | None:

@@ -24,7 +24,7 @@ from typing import TypeAlias
 from symgrad.frontend.expressions.functions import without_functions
 from symgrad.frontend.expressions.reader import ProgramReader
 from symgrad.frontend.limits import TEXT_CHARACTERS
-from symgrad.frontend.recurrence_lines import without_recurrences
+from symgrad.frontend.recurrence_lines import with_inner_names, without_recurrences
 from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.syntax_errors import syntax_error
@@ -171,7 +171,7 @@ def reread_program(
 
 def _statements(lexer: Lexer, reader: ProgramReader) -> Iterator[Token]:
     """Yield the tokens of declarations, assignments and expressions; the reader receives all other lines."""
-    tokens = iter(order_lines(reader.source.text, lexer.tokens()))
+    tokens = iter(order_lines(reader.source.text, with_inner_names(lexer.tokens(), reader)))
     return without_functions(without_recurrences(tokens, reader), reader)
 
 

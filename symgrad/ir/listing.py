@@ -177,6 +177,7 @@ class Listing:
         derivatives: the nodes that the text writes as derivatives, such as grad(f, x).
         decimals: the positive numbers that are written as decimals where a formula first has them, each with its text.
         steps: how the text writes the steps of recurrences.
+        sizes: the names of sizes, also of those that no array has.
     """
 
     symbols: Mapping[str, Node]
@@ -192,6 +193,7 @@ class Listing:
     derivatives: Mapping[Node, Derivative] = field(default_factory=dict[Node, Derivative])
     decimals: Mapping[Number, str] = field(default_factory=dict[Number, str])
     steps: Mapping[Body, StepNotation] = field(default_factory=dict[Body, StepNotation])
+    sizes: frozenset[str] = frozenset()
     _spellings: list[dict[Node, str]] = field(
         default_factory=list[dict[Node, str]], init=False, repr=False, compare=False
     )
@@ -224,6 +226,7 @@ class Listing:
                 [len(d.by) for d in self.derivatives.values()],
                 dict(self.decimals),
                 dict(self.steps),
+                self.sizes,
             ),
         )
 
@@ -301,6 +304,7 @@ def _unpickle(
     orders: Sequence[int] = (),
     decimals: Mapping[Number, str] = {},
     steps: Mapping[Body, StepNotation] = {},
+    sizes: frozenset[str] = frozenset(),
 ) -> Listing:
     nodes = iter(rebuild(flat) if any(names) or spans or places or has_result else [])
     symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)
@@ -310,5 +314,17 @@ def _unpickle(
         next(nodes): Derivative(next(nodes), tuple(next(nodes) for _ in range(order))) for order in orders
     }
     result = next(nodes) if has_result else None
-    parts = source, spanned, name_spans, undeclared, given, placed, framework, derivatives, decimals, steps
+    parts = (
+        source,
+        spanned,
+        name_spans,
+        undeclared,
+        given,
+        placed,
+        framework,
+        derivatives,
+        decimals,
+        steps,
+        sizes,
+    )
     return Listing(symbols, assignments, result, *parts)

@@ -270,6 +270,12 @@ def _atom(op: Literal["max", "min", "ceildiv"], a: Size, b: Size) -> Extent:
     return Extent(((((SizeAtom(op, a, b)),), 1),))
 
 
+def bare_size(size: Size) -> Size:
+    """Return n for the maximum of n and 0; any other size unchanged."""
+    bare = clamped(size)
+    return size if bare is None else bare
+
+
 def clamped(size: Size) -> Size | None:
     """Return p for a size max(p, 0); None for any other size."""
     if isinstance(size, Extent) and len(size.terms) == 1:

@@ -40,7 +40,8 @@ class Adjoint:
         symbol: the symbol that stands for the line in the lines below it; of a recurrence that of its first values.
         body: the definition of the name, over declared symbols, names of the program and the lines above; None for a
             recurrence, whose lines are text.
-        formula: the body in program notation; of a recurrence all lines.
+        text: the line in program notation; of a recurrence all lines. That of the values of steps has a position:
+            x_bar[t-1] = ... for t in T..1.
         whole: all lines of the backward pass.
         notes: where the line is defined although the chain rule, applied literally, gives an undefined value; for a
             recurrence which lines of the program its values come from.
@@ -52,7 +53,7 @@ class Adjoint:
     of: str | None
     symbol: Node
     body: Node | None
-    formula: str
+    text: str = field(repr=False)
     whole: NamedFormulas = field(repr=False)
     notes: tuple[str, ...] = ()
     alone: Node | None = None
@@ -60,7 +61,17 @@ class Adjoint:
 
     def __str__(self) -> str:
         """Return the lines in program notation."""
-        return self.formula if self.body is None else f"{self.name} = {self.formula}"
+        return self.text
+
+    @property
+    def formula(self) -> str:
+        """The body in program notation; of a recurrence, or values of its steps, all lines."""
+        return self.text.removeprefix(f"{self.name} = ")
+
+    @property
+    def is_by_steps(self) -> bool:
+        """Whether the line says one value for each step: x_bar[t-1] = ... for t in T..1."""
+        return self.text.startswith(f"{self.name}[")
 
 
 def adjoint_lines(
@@ -117,14 +128,13 @@ def adjoint_lines(
     for group in found.groups():
         first = group.names[0]
         if first in shown:
-            (line,) = group.lines
             result.append(
                 Adjoint(
                     first.name,
                     of.get(first),
                     first,
                     shown[first],
-                    line.removeprefix(f"{first.name} = "),
+                    "\n".join(group.lines),
                     found,
                     notes.get(first, ()),
                     forms.as_written(alone[first]) if first in alone else None,

@@ -9,10 +9,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import count as count_from
 
+from symgrad.ir.body import divide
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.recurrences import is_recurrence, recurrence_of, rows_read
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import BOOL, INT, REAL, Declaration
+from symgrad.ops.array.layout import slice_of
 from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.limits import LINE_CHARACTERS, SHARED_CHARACTERS
 from symgrad.pretty.shortest import ShortestForms
@@ -123,10 +125,14 @@ def share(
         for name in names:
             for n, k in uses([bodies[name]]).items():
                 count[n] = count.get(n, 0) + (k if n is not bodies[name] else 0)
+        loops = [n for n in count if is_recurrence(n)]
+        rows = {x for loop in loops for x in divide(loop)[1] if x.op is slice_of}  # written as x[t]
         best, saved = None, least
         for n, k in count.items():
             # Recurrences have names in any case: the lines below give them.
-            if k > 1 and n.args and n not in bodies and not is_recurrence(n) and recurrence_of(n) is None:
+            if k == 1 or not n.args or n in bodies or n in rows:
+                continue
+            if not is_recurrence(n) and recurrence_of(n) is None:
                 gain = (k - 1) * forms.length(n) - 2 * k - 6
                 if forms.length(n) >= SHARED_CHARACTERS and gain > saved:
                     best, saved = n, gain

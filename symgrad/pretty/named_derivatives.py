@@ -8,8 +8,9 @@ from functools import partial, reduce
 from itertools import groupby
 
 from symgrad.autodiff.jacobians import derivative_of
+from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.recurrences import with_steps
-from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Derivative, Listing
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.printer import one_line
@@ -23,7 +24,13 @@ from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.steps import with_factored_sums
 from symgrad.pretty.let_bindings import choose_bindings
 from symgrad.pretty.limits import IN_STEPS
-from symgrad.pretty.named_formulas import NamedConstants, NamedFormula, NamedFormulas, join_formulas
+from symgrad.pretty.named_formulas import (
+    NamedConstants,
+    NamedFormula,
+    NamedFormulas,
+    join_formulas,
+    recurrence_with_rows,
+)
 from symgrad.pretty.named_program import NamedProgram, name_by_identity
 from symgrad.pretty.program_forms import ProgramForms, program_forms
 from symgrad.support.errors import SymgradError
@@ -128,7 +135,7 @@ def adjoints(
 def _backward_pass(program: ProgramForms, lines: Lines, bodies: dict[Node, Node]) -> NamedFormulas:
     """Return the lines of a backward pass in their printed form."""
     formulas = list(bodies.values())
-    summed = program.step_forms.with_sums(formulas)
+    summed = program.step_forms.in_steps(formulas)
     plain, *others = (
         _short_lines(program, lines, (), shared_lines(lines, dict(zip(bodies, some, strict=True))))
         for some in ([formulas] if summed == formulas else [formulas, summed])
@@ -296,7 +303,12 @@ def _format_result(program: ProgramForms, lines: Lines, results: Sequence[Node])
 
 
 def _choose_form(plain: NamedFormulas, in_steps: NamedFormulas) -> NamedFormulas:
-    """Return formulas of steps, as people write them, unless those with whole arrays are far shorter."""
+    """Return formulas of steps, as people write them, unless those with whole arrays are far shorter.
+
+    Arrays with a value of its own at an end have no other form without zeros at all other positions.
+    """
+    if any(recurrence_with_rows(body) is not None for _, body in in_steps.lines):
+        return in_steps
     return in_steps if len(in_steps) <= IN_STEPS * len(plain) else plain
 
 
@@ -352,10 +364,29 @@ def _derived(
     if not any(n.shape for n in topological([s.y for s in slopes])):
         made: dict[tuple[Node, tuple[Node, ...]], Node] = {}
         return [_pushed(lines, y, by, made) for y, by in placed]
-    if any(len(by) > 1 for _, by in placed):
+    # Of an array program, a derivative of higher order is that of a number over the names of the program.
+    if any(b.shape for _, by in placed for b in by[:-1]):
         return None
-    pulled = dict(_pulled(lines, [(y, by) for y, by in placed if by]))
-    return [pulled[y, by[0]] if by else y for y, by in placed]
+    inner = [
+        y if len(by) < 2 else _inlined(program, Derivative(s.y, s.by[:-1]), parts)
+        for s, (y, by) in zip(slopes, placed, strict=True)
+    ]
+    placed = [(y, by[-1:]) for y, (_, by) in zip(inner, placed, strict=True) if y is not None]
+    if len(placed) < len(slopes):
+        return None
+    order = {y: len(s.by) for s, (y, _) in zip(slopes, placed, strict=True)}
+    pushed = {
+        (y, by): _pushed_forward(program, y, by[0]) for y, by in placed if order[y] > 1 and not by[0].shape
+    }
+    pulled = dict(_pulled(lines, [(y, by) for y, by in placed if by and (y, by) not in pushed]))
+    return [pushed.get((y, by)) or (pulled[y, by[0]] if by else y) for y, by in placed]
+
+
+def _pushed_forward(program: ProgramForms, y: Node, by: Node) -> Node:
+    """Return the derivative of a formula by a number in forward mode, without lines for the values that it reads."""
+    bodies = program.words.moved_by([by])
+    (slope,) = push_forward(substitute([y], bodies), {by: as_node(1)})
+    return program.forms.best(substitute([slope], {body: name for name, body in bodies.items()}))
 
 
 def _inlined(program: ProgramForms, slope: Derivative, parts: Mapping[Node, Derivative]) -> Node | None:

@@ -35,6 +35,7 @@ from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.forms.positions import readings
+from symgrad.pretty.forms.steps import with_rows
 from symgrad.pretty.named_program import NamedProgram
 from symgrad.support.traversal import postorder
 
@@ -93,8 +94,8 @@ class NamedFormulas:
         return formulas_text(self.spelling, titles, self.results, self.lines, self.known, self.words)
 
     def groups(self) -> list[NamedLines]:
-        """Return the lines as text."""
-        return _lines_of(self.spelling, self.results, self.lines, self.known, self.words)[1]
+        """Return the lines as text; values of steps that no step reads have lines of their own."""
+        return _lines_of(self.spelling, self.results, self.lines, self.known, self.words, apart=True)[1]
 
 
 class NamedLines(NamedTuple):
@@ -143,6 +144,8 @@ def _lines_of(
     lines: Sequence[tuple[Node, Node]],
     known: Collection[str],
     words: NamedProgram | None,
+    *,
+    apart: bool = False,
 ) -> tuple[Sequence[Node], list[NamedLines]]:
     text = spelling.text
 
@@ -153,19 +156,22 @@ def _lines_of(
         called: RecurrenceNames,
         sums: Sequence[Node],
         rows_of: Mapping[str, Node],
-    ) -> tuple[list[str], list[Node]]:
+    ) -> tuple[list[str], list[Node], list[str]]:
         letter = called.letter(node)
         terms = [summed_terms(s, text, letter, (node, names)) for s in sums]
-        shown, totals = recurrence_lines(
+        further = row_lines(rows_of, text, letter, (node, names))
+        shown, below = recurrence_lines(
             node,
             names,
             lambda n, more: expression_text(n, {**spelling.texts, **more}),
-            lambda nodes: named_parts(nodes, called, text, letter, in_sums=bool(sums)),
+            lambda nodes: named_parts(nodes, called, text, letter, in_sums=bool(sums or (apart and further))),
             letter,
             terms,
-            row_lines(rows_of, text, letter, (node, names)),
+            {} if apart else further,
+            further if apart else {},
         )
-        return shown, [symbol(Declaration(t, shape=s.shape[1:])) for t, s in zip(totals, sums, strict=True)]
+        totals = [symbol(Declaration(t, shape=s.shape[1:])) for t, s in zip(below, sums, strict=False)]
+        return shown, totals, below[len(sums) :]
 
     return lines_read(results, lines, known, loop_lines, lambda n, body: f"{n.name} = {text(body)}", words)
 
@@ -176,7 +182,7 @@ def lines_read(
     known: Collection[str],
     loop_lines: Callable[
         [Node, Sequence[CarryName], Sequence[Node], RecurrenceNames, Sequence[Node], Mapping[str, Node]],
-        tuple[list[str], list[Node]],
+        tuple[list[str], list[Node], list[str]],
     ],
     line: Callable[[Node, Node], str],
     words: NamedProgram | None = None,
@@ -187,9 +193,9 @@ def lines_read(
         results: the formulas.
         lines: new names with their bodies.
         known: names in use.
-        loop_lines: a function that returns the lines of a recurrence and symbols for sums over its steps, given the
-            names of its carries, the symbols of their arrays, all names, the recurrences that sum, and those that
-            compute rows of arrays, by name.
+        loop_lines: a function that returns the lines of a recurrence, symbols for sums over its steps, and the lines of
+            rows of arrays that do not stand among them, given the names of its carries, the symbols of their arrays,
+            all names, the recurrences that sum, and those that compute rows of arrays, by name.
         line: a function that returns the line of a name and its body.
         words: the program whose names the formulas read.
     """
@@ -213,17 +219,21 @@ def lines_read(
     sums = _sums_over(loops, topological(roots))
     rows = _rows_over(loops, lines)
     inside = {n for some in (*sums.values(), *rows.values()) for n in some}
+    own_lines = {loop: name for name, body in lines if (loop := recurrence_with_rows(body)) is not None}
     for node in loops:
         if node in inside:
             continue
         args = tuple(substitute(node.args, table))
         changed = apply(node.op, args, node.params)
-        names = called.new(changed, {})
+        if node in own_lines:
+            called.follow(changed)
+        names = [own_lines[node].name] if node in own_lines else called.new(changed, {})
         some = lags.get(node, ())
         places = carry_names(names, some)
         called.add(node, places)
         arrays = named_arrays(node, some)
         own = [symbol(Declaration(n, shape=a.shape)) for n, a in zip(names, arrays, strict=True)]
+        own = [own_lines[node]] if node in own_lines else own
         table.update(zip(arrays, own, strict=True))
         for one in some:
             table.update(one.rows(table[one.array]))
@@ -233,17 +243,19 @@ def lines_read(
             name.name: apply(x.op, tuple(substitute(x.args, table)), x.params)
             for x, name in rows.get(node, {}).items()
         }
-        shown, symbols = loop_lines(changed, places, own, called, totals, rows_of)
+        shown, symbols, below = loop_lines(changed, places, own, called, totals, rows_of)
         first, *others = own
-        read[first] = args
+        read[first] = (*args, *(x for r in rows_of.values() for x in r.args))
         defined = [n for n, place in zip(own, places, strict=True) if not place.back]
         letter, at = called.letter(changed), step_places(changed, places)
         step, _ = step_formulas(changed, places, expression_text, letter)
         formulas = {f"{places[k].name}[{size_text(p)}]": [args[k]] for k, p in at.starts}
         formulas |= {f"{places[k].name}[{position_text(letter, p)}]": [step[k]] for k, p in at.after.items()}
-        formulas |= {
-            left: [x] for left, x in row_lines(rows_of, expression_text, letter, (changed, places)).items()
-        }
+        further = row_lines(rows_of, expression_text, letter, (changed, places))
+        if not below:
+            formulas |= {left: [x] for left, x in further.items()}
+        for name, shown_below, left in zip(rows.get(node, {}).values(), below, further, strict=False):
+            groups[name] = NamedLines([name], [shown_below], {left: [further[left]]})
         read.update(dict.fromkeys(rows.get(node, {}).values(), (first,)))
         groups[first] = NamedLines(defined, shown, formulas, [called.value_of(n.name) for n in defined])
         read.update(dict.fromkeys(others, (first,)))
@@ -252,13 +264,20 @@ def lines_read(
             read[total] = (first,)
             terms[total] = [summed_terms(summing, expression_text, letter, (changed, places))]
     for name, body in lines:
-        if any(name in some.values() for some in rows.values()):
+        if name in own_lines.values() or any(name in some.values() for some in rows.values()):
             continue
         (new,) = substitute([body], table)
         shown = {name.name: [new, *(t for total in topological([new]) for t in terms.get(total, ()))]}
         read[name], groups[name] = (new,), NamedLines([name], [line(name, new)], shown)
     order = postorder(read, lambda n: [s for s in topological(read[n]) if s in read])
     return substitute(results, table), [groups[name] for name in order if name in groups]
+
+
+def recurrence_with_rows(body: Node) -> Node | None:
+    """Return the recurrence whose values are the rows of an array, as `with_rows` makes it; None for other arrays."""
+    inner = body.args[0] if body.args and not is_recurrence(body) else body
+    whole = bool(body.shape) and is_recurrence(inner) and body is with_rows(inner, body.shape[0])
+    return inner if whole else None
 
 
 def _sums_over(loops: Sequence[Node], order: Sequence[Node]) -> dict[Node, dict[Node, list[Node]]]:

@@ -80,12 +80,7 @@ class NamedProgram:
 
         The function that is returned, too, puts the names into a derivative again.
         """
-        moving = set(symbols_of(by))
-        table: dict[Node, Node] = {}
-        for name, body in self.bodies.items():
-            (whole,) = substitute([body], table)
-            if name not in moving and not moving.isdisjoint(symbols_of([whole])):
-                table[name] = whole
+        table = self.moved_by(by)
         names = {whole: name for name, whole in table.items()}
 
         def in_names(derivative: Node) -> Node:
@@ -94,6 +89,16 @@ class NamedProgram:
             return canonical(substitute([derivative], names)).nodes[0]
 
         return substitute([y], table)[0], in_names
+
+    def moved_by(self, by: Sequence[Node]) -> dict[Node, Node]:
+        """Return the bodies of the names that depend on variables, over these and all other names."""
+        moving = set(symbols_of(by))
+        table: dict[Node, Node] = {}
+        for name, body in self.bodies.items():
+            (whole,) = substitute([body], table)
+            if name not in moving and not moving.isdisjoint(symbols_of([whole])):
+                table[name] = whole
+        return table
 
     def plain(self, nodes: Sequence[Node]) -> list[Node]:
         """Return nodes over declared symbols only."""

@@ -32,12 +32,13 @@ def decide_recurrences(
         wrt: the symbol by which the first side is differentiated.
     """
     end = now() + seconds
-    a, b = resized([a, b], sizes or {})
-    if wrt is not None:
-        found = _explained(_own_derivative(a, b, wrt, seconds / 2), [a, b])
+    slope = None if wrt is None else pull_back([a], [as_node(1)], [wrt]).gradients[0]
+    a, b, *slopes = resized([x for x in (a, b, wrt, slope) if x is not None], sizes or {})
+    if slopes:
+        found = _explained(_own_derivative(a, b, slopes[0], seconds / 2), [a, b])
         if found.status in ("proved", "refuted"):
             return found
-        a = pull_back([a], [as_node(1)], [wrt]).gradients[0]
+        a = slopes[1]
         other = _explained(decide(statement(a, b), end - now(), simple=True), [a, b])
         other = replace(other, note="compared with the derivative that symgrad computes")
         return other if other.status in ("proved", "refuted") or found.status == "undecided" else found

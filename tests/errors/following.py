@@ -21,6 +21,7 @@ REASONS: dict[str, str] = {
     "check the": "it asks to compare shapes, of which either may be the wrong one",
     "correct": "which value is right is the user's to say",
     "write a value": "the value is the user's to say",
+    "give one name its first value": "the value and the step are the user's to say",
     "write the value": "the value is the user's to say",
     "write one value": "which of the values is the user's to say",
     "write one line for each": "the lines are the user's to write",

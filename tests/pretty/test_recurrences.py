@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 import symgrad as sg
 from symgrad.ir.values.evaluate import evaluate
-from tests.autodiff.test_recurrences import close, sized, values_for
+from tests.autodiff.test_recurrences import close, program_of, sized, values_for
+from tests.recurrences import RECURRENCES
 
 KALMAN = """
 z : real[T]; a, q : positive; A, P0 : real[n,n]; c : real[n]
@@ -45,19 +48,19 @@ loss = sum(h[T]**2)
             KALMAN,
             "A",
             """
--a*sum(t2[t]@A@P[t-1].T + t2[t].T@A@P[t-1] + 2*outer((m_bar[t]@g[t] - v[t])*c/S[t] - m_bar[t], m[t-1]), t=1..T)/2
+-a*sum(t2[t]@A@P[t-1].T + t2[t].T@A@P[t-1] + 2*outer(-t1[t] - m_bar[t], m[t-1]), t=1..T)/2
 where
   m_bar[T] = zeros(n)
   P_bar[T] = zeros((n, n))
   M = a*A@P[t-1]@A.T + q*eye(n); \\
     p = a*A@m[t-1]; \\
-    g[t] = M@c; \\
-    S[t] = sum(c*g[t]) + 1; \\
-    v[t] = z[t-1] - sum(c*p); \\
-    t1 = outer((2*v[t]*(m_bar[t]@g[t]) - 2*(g[t]@P_bar[t]@g[t]) - v[t]**2 + S[t])*c + 2*S[t]*((P_bar[t] + P_bar[t].T)@g[t] - v[t]*m_bar[t]), c)/S[t]**2; \\
-    t2[t] = t1 - 2*P_bar[t]; \\
-    m_bar[t-1] = a*A.T@(m_bar[t] + (v[t] - m_bar[t]@g[t])*c/S[t]); \\
-    P_bar[t-1] = a*A.T@(2*P_bar[t] - t1)@A/2 for t in T..1
+    g = M@c; \\
+    S = sum(c*g) + 1; \\
+    v = z[t-1] - sum(c*p); \\
+    t1[t] = (v - m_bar[t]@g)*c/S; \\
+    t2[t] = outer((2*v*(m_bar[t]@g) - 2*(g@P_bar[t]@g) - v**2 + S)*c + 2*S*((P_bar[t] + P_bar[t].T)@g - v*m_bar[t]), c)/S**2 - 2*P_bar[t]; \\
+    m_bar[t-1] = a*A.T@(m_bar[t] + t1[t]); \\
+    P_bar[t-1] = -a*A.T@t2[t]@A/2 for t in T..1
 """,
         ),
         (
@@ -322,6 +325,42 @@ def test_gradients_by_rows_are_values_of_the_steps(program: str, by: str, line: 
     assert sg.verify(sg.parse(program)["loss"], by, str(slope)).status == "proved"
 
 
+@pytest.mark.parametrize(
+    ("program", "lines"),
+    [
+        (
+            "x : real[T]; a : real\ns[0] = x[0]\ns[k] = a*x[k] + (1 - a)*s[k-1] for k in 1..T-1\n"
+            "loss = sum((x[1:] - s[:T-1])**2)",
+            "x_bar[0] = s_bar[0]\nx_bar[k] = s_bar[k]*a + 2*(x[k] - s[k-1]) for k in 1..T - 1",
+        ),
+        (
+            "x : real[T + 1]; a : real\ns[0] = a\ns[t] = a*x[t-1] + (1 - a)*s[t-1]**2 for t in 1..T\n"
+            "loss = (s[T] - x[T])**2",
+            "x_bar[T] = 2*(x[T] - s[T])\nx_bar[t-1] = s_bar[t]*a for t in T..1",
+        ),
+        (
+            "x : real[5]; a : real\ns[0] = x[0]\ns[t] = a*x[t] + (1 - a)*s[t-1]**2 for t in 1..4\nloss = s[4]**2",
+            "x_bar[0] = s_bar[0]\nx_bar[t] = s_bar[t]*a for t in 1..4",
+        ),
+        (
+            "x : real[T, n]; W : real[n, n]\ns[0] = W@x[0]\ns[t] = tanh(W@s[t-1] + x[t]) for t in 1..T-1\n"
+            "loss = sum(s[T-1]**2)",
+            "x_bar[0] = W.T@s_bar[0]\nx_bar[t] = s_bar[t]*(1 - s[t]**2) for t in 1..T - 1",
+        ),
+    ],
+)
+def test_gradients_by_rows_say_the_value_at_an_end(program: str, lines: str) -> None:
+    loss = sg.parse(program)["loss"]
+    slope = sg.grad(loss, "x")
+    assert "\n  ".join(["x_bar\nwhere", *lines.splitlines()]) in str(slope)
+    assert lines in "\n".join(map(str, sg.explain(loss, "x").adjoints))
+    both = sized([sg.parse(f"{program}\n{slope}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted])
+    assert r"\bar{x}_{" in slope.latex()
+    assert sg.verify(loss, "x", str(slope)).status in ("proved", "supported")
+
+
 def test_gradients_by_rows_in_latex() -> None:
     rows = sg.grad(sg.parse(NETWORK)["loss"], "x").latex().splitlines()
     assert rows[1] == r"& \bar{x} \\"
@@ -329,9 +368,56 @@ def test_gradients_by_rows_in_latex() -> None:
 
 
 def test_zeros_around_values_at_the_same_places_are_written_once() -> None:
-    text = "x : real[T]; a : real\ns[0] = x[0]\ns[t] = a*x[t] + (1 - a)*s[t-1] for t in 1..T-1\nloss = sum((x[1:] - s[:T-1])**2)"
+    text = "x : real[T + 1]; a : real\ns[0] = a\ns[t] = a*x[t] + (1 - a)*s[t-1]*x[t-1] for t in 1..T\nloss = sum((x[1:] - s[:T])**2)"
     slope = sg.grad(sg.parse(text)["loss"], "x")
     assert str(slope).splitlines()[0].count("pad(") == 1
     both = sized([sg.parse(f"{text}\n{slope}").last.node, slope.node])
     found, wanted = evaluate(both, values_for(both))
     close([found], [wanted])
+
+
+@pytest.mark.parametrize("total", ["W@h[t-1] + U@x[t-1] + b", "U@x[t-1] + b + W@h[t-1]"])
+def test_sums_have_their_terms_in_the_order_of_the_program(total: str) -> None:
+    p = sg.parse(NETWORK.replace("tanh(W@h[t-1] + U@x[t-1] + b)", f"h[t-1] + sin({total})"))
+    assert f"cos({total})" in str(sg.grad(p["loss"], "W"))
+    assert f"cos({total})" in str(sg.explain(p["loss"], "x"))
+
+
+def test_second_derivatives_are_in_the_names_of_the_program() -> None:
+    y = program_of("Newton's iteration")["y"]
+    assert (
+        str(sg.grad(sg.grad(y, "a"), "a"))
+        == """
+z_bar_dot[0] + sum((t1[k] - z_dot[k-1]*z_bar[k])/z[k-1]**2, k=1..6)/2
+where
+  z_bar_dot[6] = 0
+  t1[k] = z_bar_dot[k]*z[k-1]; \\
+    z_bar_dot[k-1] = (t1[k]*(z[k-1]**2 - a) + z_bar[k]*(2*z_dot[k-1]*a - z[k-1]))/(2*z[k-1]**3) for k in 6..1
+  z_dot[0] = 1
+  z_dot[k] = (z_dot[k-1]*(z[k-1]**2 - a) + z[k-1])/(2*z[k-1]**2) for k in 1..6
+  z_bar[6] = 1
+  z_bar[k-1] = (z_bar[k] - z_bar[k]*a/z[k-1]**2)/2 for k in 6..1
+""".strip()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "of"),
+    [
+        ("Newton's iteration", "a", "a"),
+        ("likelihood of a Kalman filter", "q", "a"),
+        ("likelihood of a Kalman filter", "a", "z"),
+        ("GARCH", "a", "r"),
+        ("Runge and Kutta", "k", "m"),
+        ("gradient descent with momentum", "a", "A"),
+        ("autoregression", "b", "e"),
+        ("Clenshaw's scheme", "z", "c"),
+    ],
+)
+def test_second_derivatives_are_read_back(name: str, by: str, of: str) -> None:
+    slope = sg.grad(sg.grad(program_of(name)["y"], by), of)
+    text = str(slope)
+    assert " : " not in text.splitlines()[0]  # no program of its own
+    both = sized([sg.parse(f"{dedent(RECURRENCES[name])}\n{text}").last.node, slope.node])
+    found, wanted = evaluate(both, values_for(both))
+    close([found], [wanted], 1e-9)

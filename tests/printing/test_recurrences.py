@@ -128,7 +128,8 @@ def test_no_name_looks_like_a_value_of_a_recurrence_in_latex() -> None:
     S = h1*h[t-1] + S1; h[t] = tanh(S)*S + x[t-1] for t in 1..T
     y = h[T]**2""")
     for by in ("h1", "S1"):
-        for text in (sg.grad(p["y"], by).latex(), p["y"].latex()):
+        explained, listed = sg.explain(p["y"], by), sg.derivatives(p["y"], [by])
+        for text in (sg.grad(p["y"], by).latex(), p["y"].latex(), explained.latex(), listed.latex()):
             assert "h_{1}" not in text
             assert "S_{1}" not in text
             assert r"\mathtt{h1}" in text

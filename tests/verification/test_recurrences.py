@@ -328,3 +328,23 @@ SUM = "T : size; a : real; x : real[T]\nh[0] = 0\nh[t] = h[t-1] + a*x[t-1] for t
 def test_sizes_beside_the_numbers_of_a_claim_are_tried(program: str, claim: str, steps: int) -> None:
     found = sg.verify(sg.parse(program)["y"], "a", claim)
     assert found.why == f"the two sides differ for T = {steps}"
+
+
+def test_a_claim_whose_rows_are_counted_in_another_way_is_compared_with_the_derivative() -> None:
+    """The claim has max(T - 1, 0) + 1 rows, and x has T, so the claim is about T - 1 = 0, 1, ... instead."""
+    loss = sg.parse("""
+    x : real[T]; a : real
+    s[0] = x[0]
+    s[t] = a*x[t] + (1 - a)*s[t-1] for t in 1..T - 1
+    y = sum((s[:T - 1] - x[1:])**2)
+    """)["y"]
+    claim = """
+    x_bar
+    where
+      x_bar[0] = s_bar[0]
+      x_bar[t] = s_bar[t]*a + 2*(x[t] - s[t-1]) for t in 1..T - 1
+      s_bar[T - 1] = 0
+      s_bar[t-1] = 2*(s[t-1] - x[t]) + s_bar[t]*(1 - a) for t in T - 1..1
+    """
+    assert sg.verify(loss, "x", claim).status == "supported"
+    assert sg.verify(loss, "x", claim.replace("s_bar[t]*a +", "s_bar[t]*a -")).status == "refuted"

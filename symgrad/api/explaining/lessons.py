@@ -28,6 +28,7 @@ from symgrad.verification.verdict import Verdict
 _SECONDS = 5.0  # time limit of one comparison
 _LINES = 1000  # most lines of a student
 _STEP = re.compile(r"\w+\[[^]]*\] = ")
+_DEFINED = re.compile(r"(?:^|; (?:\\\n)?) *(\w+)\[[^]]*\] = ", re.MULTILINE)
 _RANGE = re.compile(r" (?:for \w+ in \S+|until .*)$")
 _MEMBER = re.compile(r"(?<![=<>!])=(?!=)")
 
@@ -164,7 +165,7 @@ class Lesson:
         whole: dict[Node, Node] = dict(by_name_symbols(self._record, by_name))
         for a in adjoints:
             if a.body is None:
-                self._loops += a.formula.split("\n")
+                self._loops.append(a.formula)
                 of = [by_name[name] for name in (a.of or "").split(", ") if name in by_name]
                 values = self._with_loops("", self._names()).assignments
                 first = a.name.partition(",")[0]
@@ -240,6 +241,10 @@ class Lesson:
         Raises:
             SymgradError: if the answer cannot be read.
         """
+        if _STEP.match(answer):
+            found = self._with_loops(answer, self._names()).assignments.get(self.last.name)
+            if found is not None:
+                return self._compare(found, self.last)
         _, formulas = _sides(answer)
         node = self._formula(formulas[-1], self._own_symbols(), "the answer")
         return self._compare(node, self.last)
@@ -253,6 +258,7 @@ class Lesson:
         reached: dict[int, None] = {}
         remarks: list[str] = []
         steps: list[str] = []
+        read: list[str] = []
         for number, row in enumerate(rows, 1):
             text = row.partition("#")[0].strip()
             if not text:
@@ -260,7 +266,8 @@ class Lesson:
             if steps or _STEP.match(text):
                 steps.append(text)
                 if _RANGE.search(text):
-                    wrong = self._check_steps("\n".join(steps), number, reached, remarks)
+                    read.append("\n".join(steps))
+                    wrong = self._check_steps(read, number, reached, remarks)
                     if wrong is not None:
                         return NextStep(None, self._of(reached), wrong, tuple(remarks))
                     steps = []
@@ -300,18 +307,20 @@ class Lesson:
         return NextStep(None if k is None else self.lines[k], self._of(reached), None, tuple(remarks))
 
     def _check_steps(
-        self, text: str, number: int, reached: dict[int, None], remarks: list[str]
+        self, steps: Sequence[str], number: int, reached: dict[int, None], remarks: list[str]
     ) -> WrongLine | None:
-        """Compare a recurrence of a student, which ends at a line, with those of the derivation."""
+        """Compare the last recurrence of a student, which ends at a line, with those of the derivation."""
+        text, latest = "\n".join(steps), steps[-1]
         known = self._names()
-        own = parse_program(text, "the lines so far", known).assignments
+        read = self._with_loops(text, known).assignments
+        own = {name: read[name] for name in _DEFINED.findall(latest) if name in read}
         values = self._with_loops("", known).assignments
         for k, line in enumerate(self.lines):
             shared = own.keys() & {*line.name.split(", ")}
             for name in shared if line.is_loop else ():
-                verdict = _equal(own[name], values[name])
+                verdict = _equal(own[name], values.get(name, line.node))
                 if verdict.status == "refuted":
-                    return WrongLine(number, text, line, verdict)
+                    return WrongLine(number, latest, line, verdict)
                 if verdict.status == "undecided":
                     remarks.append(f"line {number} could not be decided: {verdict.why}")
                 reached[k] = None
@@ -348,8 +357,11 @@ class Lesson:
         return parse_expression(text, known, name) if found is None else found
 
     def _with_loops(self, text: str, known: Mapping[str, Node]) -> Listing:
-        lines = "\n".join([*self._loops, text.lstrip("\n")])
-        return parse_program(lines, "the derivation", {**self._above, **known})
+        own = {*_DEFINED.findall(text)}
+        loops = [lines for lines in self._loops if own.isdisjoint(_DEFINED.findall(lines))]
+        lines = "\n".join([*loops, text.lstrip("\n")])
+        above = {name: node for name, node in self._above.items() if name not in own}
+        return parse_program(lines, "the derivation", {**above, **known})
 
     def _line_named(self, left: str) -> int | None:
         """Return the line of the derivation with a left side such as mu_bar, dloss/dmu, dmu."""

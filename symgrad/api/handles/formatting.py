@@ -59,10 +59,13 @@ def title(y: Expr, by: Sequence[Expr]) -> str:
 
 def leibniz_of(y: Expr, by: Sequence[Expr]) -> str:
     """Return the title of a derivative as LaTeX."""
-    from symgrad.printing.latex.pieces import latex_name
-    from symgrad.printing.texts.named_formulas import leibniz
+    from symgrad.printing.texts.named_formulas import leibniz, program_name
 
     def name(e: Expr) -> str:
-        return latex_name(e.name) if e.name else rf"\left({e.latex(expand=True)}\right)"
+        return (
+            program_name(e.name, next(iter(e.listings), None))
+            if e.name
+            else rf"\left({e.latex(expand=True)}\right)"
+        )
 
     return leibniz(name(y) if y.name else "", [name(w) for w in by]) if by else name(y)

@@ -241,6 +241,7 @@ class Reviewer(RecurrenceStatements):
             if judged.verdict.status == "undecided":
                 self._doubtful.add(right.expr.node)
                 self._open.update(symbols_of([left.expr.node, right.expr.node]))
+        self._mark_wrong_steps(left, right, judged, self._line(text.span.start))
         self._add_judged(text, equation, judged)
         return right
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import UserFunction
-from symgrad.frontend.expressions.recurrences import RecurrenceRules
+from symgrad.frontend.expressions.inner_recurrences import InnerRecurrenceRules
 from symgrad.frontend.expressions.subscripts import subscript
 from symgrad.frontend.indices import (
     REDUCTIONS,
@@ -45,14 +45,14 @@ from symgrad.support.source import Source, Span
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
-class ProgramReader(RecurrenceRules):
+class ProgramReader(InnerRecurrenceRules):
     """The state while one text is read: names, lines, and here the rules for expressions."""
 
     def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
         super().__init__(source, given, strict)
         self.functions: dict[str, UserFunction] = {}
         self.local: dict[str, Term] = {}
-        self.starts = {}
+        self.starts, self.inner = {}, {}
         self._has_ranges = ".." in source.text
         self._literals: dict[str, Node] = {}
         self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]

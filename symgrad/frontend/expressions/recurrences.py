@@ -59,9 +59,11 @@ class RecurrenceRules(FunctionRules):
 
     Attributes:
         starts: the values h[0] = ... that no recurrence has used yet, by name and position.
+        step: the symbol of the position, another one in each recurrence inside of a step.
     """
 
     starts: dict[str, dict[Size, tuple[Token, Term]]]
+    step: Node = symbol(Declaration(STEP, INT))
 
     def start_value(self, line: StepDefinition) -> None:
         """Read the value at a given position, which a later recurrence uses."""
@@ -131,30 +133,10 @@ class RecurrenceRules(FunctionRules):
 
     def define_steps(self, lines: Sequence[StepDefinition], loop: StepRange) -> None:
         """Define the arrays of all values that steps compute."""
-        shapes: dict[str, Shape] = {}
-        for line in lines:
-            if line.subscript is None:
-                continue
-            given = self.starts.get(str(line.name))
-            if given is not None:
-                shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
-            elif not self._is_part(line, lines, loop.name):
-                self._no_start(line, loop)
-                return
-        if loop.first == loop.last:  # a single step is no direction
-            loop = self.in_direction(lines, loop)
-        spans, derivatives = dict(self.spans), dict(self.derivatives)
-        found: dict[str, Node] | None = {}
-        for _ in range(
-            3
-        ):  # the shape of a value may be that of the formula: h[0] = 0 starts a vector with zeros
-            found = self._values(lines, loop, shapes)
-            if found is None:
-                return
-            grown = {name: broadcast_shapes([shapes[name], found[name].shape[1:]]) for name in shapes}
-            if grown == shapes:
-                break
-            shapes, self.spans, self.derivatives = grown, dict(spans), dict(derivatives)
+        computed = self.arrays_of_steps(lines, loop)
+        if computed is None:
+            return
+        loop, found = computed
         for line in lines:
             if line.subscript is None or str(line.name) not in found:
                 continue
@@ -169,6 +151,35 @@ class RecurrenceRules(FunctionRules):
                 place = symbol(Declaration(f"{STEP} positions of {name}", REAL, shape))
                 self.later[place] = self.defined[name], first
                 self.defined[name] = place
+
+    def arrays_of_steps(
+        self, lines: Sequence[StepDefinition], loop: StepRange
+    ) -> tuple[StepRange, dict[str, Node]] | None:
+        """Return the arrays of all values that steps compute, and their range in the order of the steps."""
+        shapes: dict[str, Shape] = {}
+        for line in lines:
+            if line.subscript is None:
+                continue
+            given = self.starts.get(str(line.name))
+            if given is not None:
+                shapes[str(line.name)] = broadcast_shapes([value.node.shape for _, value in given.values()])
+            elif not self._is_part(line, lines, loop.name):
+                self._no_start(line, loop)
+                return None
+        if loop.first == loop.last:  # a single step is no direction
+            loop = self.in_direction(lines, loop)
+        spans, derivatives = dict(self.spans), dict(self.derivatives)
+        found: dict[str, Node] | None = {}
+        # The shape of a value may be that of the formula: h[0] = 0 starts a vector with zeros.
+        for _ in range(3):
+            found = self._values(lines, loop, shapes)
+            if found is None:
+                return None
+            grown = {name: broadcast_shapes([shapes[name], found[name].shape[1:]]) for name in shapes}
+            if grown == shapes:
+                break
+            shapes, self.spans, self.derivatives = grown, dict(spans), dict(derivatives)
+        return loop, found
 
     def _is_part(self, line: StepDefinition, lines: Sequence[StepDefinition], letter: Token) -> bool:
         """Tell whether a definition without a first value is read at the position of its step alone."""
@@ -287,7 +298,7 @@ class RecurrenceRules(FunctionRules):
     def _offset(self, line: StepDefinition, letter: Token) -> Size | None:
         """Return the position that a definition computes, minus that of the step."""
         assert line.subscript is not None
-        outer, step = self.local, symbol(Declaration(STEP, INT))
+        outer, step = self.local, self.step
         self.local = {**outer, str(letter): Term(step, *span_of(letter))}
         at = self._formula(line.subscript)
         self.local = outer
@@ -305,8 +316,7 @@ class RecurrenceRules(FunctionRules):
         self, lines: Sequence[StepDefinition], loop: StepRange, shapes: Mapping[str, Shape]
     ) -> dict[str, Node] | None:
         """Return the arrays of all values of each name, given the shapes of one value."""
-        step = symbol(Declaration(STEP, INT))
-        outer = self.local
+        outer, step = self.local, self.step
         whole = {
             name: symbol(Declaration(f"{STEP} values of {name}", REAL, (1, *shape)))
             for name, shape in shapes.items()

@@ -45,6 +45,8 @@ _TOKEN = re.compile(
 )
 
 _LOOP = re.compile(rf"(?<!\w)for[ \t]+{NAME}[ \t]+in[ \t][^;\n]*?\.\.(?!\.)")
+INNER_STEPS = re.compile(rf"\(\s*{NAME}[ \t]*\[[^\[\]]*\][ \t]*=(?!=)")
+"""The beginning of a recurrence in parentheses: (h[0] = ..."""
 _LOOP_WORDS = {"for": "FOR", "in": "IN"}
 """The words of `h[t] = ... for t in 1..T`; elsewhere they are words of Python."""
 _SEARCH = "until"
@@ -83,6 +85,7 @@ class Lexer(LexerState):
                 continue
             start, end = match.span()
             value = match.group()
+            steps = not brackets or INNER_STEPS.match(text, brackets[-1]) is not None
             if kind == "name":
                 name = "NAME"
                 if value in KEYWORDS:
@@ -91,13 +94,9 @@ class Lexer(LexerState):
                     chain = chain + 1 if value == "not" else 0
                 else:
                     after, operand = operand, True
-                    if value == _SEARCH and after and not brackets:
+                    if value == _SEARCH and after and steps:
                         name = "UNTIL"
-                    elif (
-                        value in _LOOP_WORDS
-                        and not brackets
-                        and _LOOP.search(text, max(start - 80, 0), end + 80)
-                    ):
+                    elif value in _LOOP_WORDS and steps and _LOOP.search(text, max(start - 80, 0), end + 80):
                         name, loop = _LOOP_WORDS[value], True
                     elif value in FORBIDDEN or not value.isascii() or value.startswith("__"):
                         check_name(self, value, start, end)
@@ -142,7 +141,7 @@ class Lexer(LexerState):
                 value = ".T" if kind == "transpose" else value
                 operand, chain = True, 0
             elif kind in ("newline", "semicolon"):
-                if kind == "semicolon" and brackets:
+                if kind == "semicolon" and not steps:
                     raise self._unclosed()
                 name = "_NEWLINE"
                 operand, chain, loop = False, 0, False

@@ -137,6 +137,13 @@ class RecurrenceNames:
         self._loops.update(dict.fromkeys(loop.names, loop))
         self._named.append((node, names))
 
+    def follow(self, node: Node) -> None:
+        """Give a recurrence the letter of one whose values it reads."""
+        read = (
+            self._loops[x.name].letter for x in rows_read(node) if x.op is SYMBOL and x.name in self._loops
+        )
+        self._letters.setdefault(node.params[-1], next(read, ""))
+
     def letter(self, node: Node) -> str:
         """Return the name of the positions of a recurrence."""
         letter = self._letters.get(node.params[-1])

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from symgrad.ir.body import Body, carry_values, pack_values
 from symgrad.ir.graph import OPS, Node, as_node, number, symbol
+from symgrad.ir.notation.common_signs import with_common_signs
 from symgrad.ir.notation.literals import size_text
-from symgrad.ir.sizes import Size, clamped, size_product, size_sum
+from symgrad.ir.sizes import Size, bare_size, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import INT, REAL, Declaration
 
@@ -79,8 +80,11 @@ def recurrence_lines(
     letter: str,
     sums: Sequence[Node] = (),
     rows: Mapping[str, Node] = {},
+    apart: Mapping[str, Node] = {},
 ) -> tuple[list[str], list[str]]:
     """Return the lines of a recurrence, and sums over its steps; parts that these read have positions: S[t].
+
+    Lines apart follow the sums.
 
     Args:
         node: the recurrence.
@@ -90,10 +94,13 @@ def recurrence_lines(
         letter: the name of the position.
         sums: what is summed over the steps, over names of values and rows.
         rows: further values that the steps compute and do not read, by their left sides, over the same names.
+        apart: such values that have lines of their own.
     """
     places = step_places(node, names)
     found = [f"{names[k].name}[{size_text(at)}] = {text(node.args[k], {})}" for k, at in places.starts]
-    step = formulas_with_parts(node, names, lambda x: text(x, {}), parts, letter, sums, rows)
+    step = formulas_with_parts(
+        node, names, lambda x: text(x, {}), parts, letter, [*sums, *apart.values()], rows
+    )
     known = step.parts
     lines = [
         f"{name} = {text(n, {m: k for m, k in known.items() if m is not n})}" for n, name in known.items()
@@ -105,7 +112,10 @@ def recurrence_lines(
         span = f"until {text(step.condition, {})}, at most {size_text(places.length)}"
     line = f"{'; '.join(lines)} {span}"
     found.append(line if len(lines) == 1 or len(line) <= _LINE else f"{_BREAK.join(lines)} {span}")
-    return found, [f"sum({text(s, known)}, {letter}={first}..{end})" for s in sums]
+    outside = [text(f, known) for f in step.outside]
+    totals = [f"sum({t}, {letter}={first}..{end})" for t in outside[: len(sums)]]
+    lines_apart = zip(apart, outside[len(sums) :], strict=True)
+    return found, [*totals, *(f"{left} = {t} {span}" for left, t in lines_apart)]
 
 
 class StepFormulas(NamedTuple):
@@ -115,11 +125,13 @@ class StepFormulas(NamedTuple):
         parts: formulas that are parts of others, in order, each with its left side: S, or S[t].
         values: the formulas of the values that the step computes, by their left sides.
         condition: the condition with which all values stay; None without one.
+        outside: what is summed over the steps, or computed in lines apart.
     """
 
     parts: dict[Node, str]
     values: dict[str, Node]
     condition: Node | None
+    outside: list[Node]
 
 
 def formulas_with_parts(
@@ -139,12 +151,14 @@ def formulas_with_parts(
         text: a function that returns an array as text.
         parts: as for `recurrence_lines`, like the others.
         letter: the name of the position.
-        sums: what is summed over the steps.
+        sums: what is summed over the steps, or computed in lines apart.
         rows: as for `recurrence_lines`.
     """
     step, condition = step_formulas(node, names, text, letter)
     places = step_places(node, names).after
     values = {f"{names[k].name}[{position_text(letter, at)}]": step[k] for k, at in places.items()} | {**rows}
+    signed = with_common_signs([*values.values(), *sums])
+    values, sums = dict(zip(values, signed, strict=False)), signed[len(values) :]
     # A part that is the value of a carry is read under its name.
     called = {formula: place for place, formula in [*values.items()][::-1]}
     known = dict(parts([*values.values(), *sums]))
@@ -154,7 +168,7 @@ def formulas_with_parts(
         outside = {*topological(sums, until=known)}
     for n, name in known.items():
         known[n] = called.get(n) or (f"{name}[{letter}]" if n in outside else name)
-    return StepFormulas(known, values, condition)
+    return StepFormulas(known, values, condition, sums)
 
 
 _LINE = 100  # characters of a line with several definitions
@@ -185,8 +199,7 @@ class StepPlaces(NamedTuple):
 def step_places(node: Node, names: Sequence[CarryName]) -> StepPlaces:
     """Return the positions in the lines of a recurrence."""
     length, reverse = node.params[0], node.params[1]
-    bare = clamped(length)  # the reader takes the maximum with 0 again
-    length = length if bare is None else bare
+    length = bare_size(length)  # the reader takes the maximum with 0 again
     base = _first_step(node, names) - 1
     after = {k: -1 if reverse else n.first - base for k, n in enumerate(names) if not n.back}
     starts: list[tuple[int, Size]] = []

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from symgrad.autodiff.recurrences import StepArrays, recur
 from symgrad.autodiff.rows.formulas import Rows, array_of_row, row_at, row_symbol, summand
-from symgrad.ir.body import Body, StepNotation, bound_symbol
+from symgrad.ir.body import Body, StepNotation, bound_symbol, divide
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text, parts_named
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
 from symgrad.ir.notation.recurrences import (
     CarryName,
+    has_recurrences,
     is_recurrence,
     names_in_step,
     recurrence_of,
     separate_rows,
     summed,
 )
-from symgrad.ir.sizes import Size
+from symgrad.ir.sizes import Size, bare_size, size_sum
 from symgrad.ir.traverse import fold, readers, signed_terms, substitute, topological, with_args
 from symgrad.ir.types import Declaration
+from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import broadcast_to, expand, slice_rows
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.elementary import sigmoid
@@ -63,6 +66,8 @@ class StepForms:
         self._parts = called.formulas(expression_text, _LETTER)
         self._values = called.values(expression_text, _LETTER)
         self._arrays = names
+        written = topological([*self._parts, *self._values])
+        self._sums = {_terms(n): n for n in reversed(written) if n.op is add}
         self._canonical: dict[Node, Node] | None = None
 
     def shortest(
@@ -129,10 +134,19 @@ class StepForms:
         differences = {terms_in(e) for e in told.values()}  # 1 - S and 1 - h[t]**2
         if differences:
             found = [order_terms(f, Conditions(), differences) for f in found]
-        found = substitute([with_dots(f) for f in found], parts)
+        found = substitute([self._in_program_order(with_dots(f)) for f in found], parts)
         if total is not None:
             found = [total + found[0]]
         return substitute(found, meant), rows
+
+    def _in_program_order(self, formula: Node) -> Node:
+        """Return a formula whose sums have their terms in the order of the program where it has the same sums."""
+
+        def rebuilt(node: Node, args: list[Node]) -> Node:
+            node = with_args(node, args)
+            return self._sums.get(_terms(node), node) if node.op is add else node
+
+        return fold([formula], rebuilt)[formula]
 
     def _by_parts(self, formulas: Sequence[Node]) -> list[Node]:
         """Return formulas whose common parts have short forms of their own."""
@@ -177,15 +191,36 @@ class StepForms:
                     table[node] = found
         return substitute(results, table)
 
+    def in_steps(self, results: Sequence[Node]) -> list[Node]:
+        """Return formulas with sums over steps, and arrays with a row for each step, as values of recurrences."""
+        return [self.with_rows(r) or r for r in self.with_sums(results)]
+
     def with_rows(self, result: Node) -> Node | None:
-        """Return an array with a row for each step as the values of a recurrence; None for other arrays."""
+        """Return an array with a row for each step, and perhaps one at an end, as values of a recurrence.
+
+        The result is None for other arrays.
+        """
         loops = [n for n in topological([result]) if is_recurrence(n)]
-        if len(loops) != 1 or result.shape[:1] != (loops[0].params[0],):
-            return None
-        rows = Rows(loops[0].params[0], 1, {})
-        before = bound_symbol("row", 0, 1, result.shape[1:])
-        (values,) = recur([as_node(0)], [before], [rows.of(result)], rows.arrays, rows.length)
-        return slice_rows(values, 1, None) if is_recurrence(values) else None
+        length = next((n.params[0] for n in loops if (n.params[0],) == result.shape[:1]), None)
+        if length is not None:
+            values = _values_of_rows(as_node(0), result, length)
+            return values and slice_rows(values, 1, None)
+        for loop in loops if result.shape else ():
+            if result.shape[0] != size_sum([bare_size(loop.params[0]), 1]):
+                continue
+            for reverse in (
+                True,
+                False,
+            ):  # x_bar[0], and the rows from 1 on, or the last row and those before
+                end, rows, others = StepArrays(loop, reverse=reverse).divided(result)
+                values = (
+                    _values_of_rows(end, rows, loop.params[0], reverse=not reverse)
+                    if rows is not None and others is None and _SCATTERED.isdisjoint(_ops([end, rows]))
+                    else None
+                )
+                if values is not None:
+                    return with_rows(values, result.shape[0])
+        return None
 
     def _rows_of(self, loop: Node, name: str, steps: StepArrays) -> Node | None:
         """Return the values that the steps of a recurrence of the program compute, if it has as many steps."""
@@ -194,6 +229,34 @@ class StepForms:
         if values is None or other.length != steps.length or values.shape[0] != loop.shape[0]:
             return None
         return other.after(values)
+
+
+_SCATTERED = frozenset(("scatter_add", "unslice"))
+
+
+def _ops(nodes: Sequence[Node]) -> set[str]:
+    """Return the names of the ops in formulas, without those in first values and rows of recurrences."""
+    order = topological(nodes)
+    return {n.op.name for n in topological(nodes, until={n for n in order if is_recurrence(n)})}
+
+
+def _values_of_rows(start: Node, array: Node, length: Size, *, reverse: bool = False) -> Node | None:
+    """Return an array, and a value before its first row, as a recurrence; None if no steps say more than the array."""
+    rows = Rows(length, 1, {})
+    before = bound_symbol("row", 0, 1, array.shape[1:])
+    row = rows.of(array)
+    if row.op is SYMBOL:  # h_bar[1:] says as much
+        return None
+    (values,) = recur([start], [before], [row], rows.arrays, length, reverse=reverse)
+    # A step cannot read all values of the recurrence whose values it computes.
+    return None if not is_recurrence(values) or has_recurrences(divide(values)[2]) else values
+
+
+def with_rows(values: Node, length: Size) -> Node:
+    """Return the values of a recurrence as an array with so many rows: max(T - 1, 0) + 1 are T if there is any."""
+    if values.shape[0] == length:
+        return values
+    return gather(values, iota(params=(length,)), params=((0,),))
 
 
 def with_factored_sums(node: Node) -> Node:
@@ -231,6 +294,11 @@ def _with_rows_of_one(node: Node) -> Node:
         return with_args(n, args)
 
     return fold([node], rebuilt)[node]
+
+
+def _terms(total: Node) -> frozenset[tuple[tuple[int, Node], int]]:
+    """Return the terms of a sum with their signs and how often each stands there."""
+    return frozenset(Counter(signed_terms(total)).items())
 
 
 def _length(formulas: Sequence[Node]) -> int:

@@ -177,8 +177,10 @@ def recurrence_rows(
     called: RecurrenceNames | None = None,
     sums: Sequence[Node] = (),
     rows_of: Mapping[str, Node] = {},
+    *,
+    apart: bool = False,
 ) -> tuple[list[str], list[str]]:
-    """Return the rows of a recurrence, and sums over its steps.
+    """Return the rows of a recurrence, and sums over its steps; rows apart follow these.
 
     Args:
         node: the recurrence.
@@ -192,6 +194,7 @@ def recurrence_rows(
         called: the names that parts have, also in the text; None if ``step`` gives names to parts.
         sums: recurrences that sum over the steps.
         rows_of: names of arrays, with recurrences whose steps read no values and compute their rows.
+        apart: whether these arrays have rows of their own below.
     """
     arrays = _RowNames(text)
     terms = [summed_terms(s, arrays.add, letter, (node, names)) for s in sums]
@@ -204,9 +207,13 @@ def recurrence_rows(
 
     places = step_places(node, names)
     further = row_lines(rows_of, arrays.add, letter, (node, names))
-    found = formulas_with_parts(node, names, arrays.add, parts, letter, terms, further)
+    within_steps, below = ({}, further) if apart else (further, {})
+    found = formulas_with_parts(
+        node, names, arrays.add, parts, letter, [*terms, *below.values()], within_steps
+    )
     known = glyphs({name.partition("[")[0] for name in (*found.parts.values(), *rows_of)})
-    formulas = [*found.values.values(), *found.parts, *terms]
+    terms, below = found.outside[: len(terms)], dict(zip(below, found.outside[len(terms) :], strict=True))
+    formulas = [*found.values.values(), *found.parts, *found.outside]
     spelled = arrays.spelled([*formulas, *([found.condition] if found.condition is not None else [])], known)
     inside = _Inside(glyphs, step, taken)
 
@@ -235,4 +242,8 @@ def recurrence_rows(
         span = rf"\text{{{word} }} {holds},\ \text{{at most }} {known.size(places.length)}"
     shown_terms = [(inside.step(t, {**spelled, **marks})[1], ATOM if t in marks else _rank(t)) for t in terms]
     totals = [_sum(places.ends, shown, known, letter) for shown in shown_terms]
-    return [*rows[:-1], rf"{rows[-1]}, \quad {span}"], totals
+    shown_below = [
+        rf"{side(left)} &= {inside.step(f, {**spelled, **marks})[1]}, \quad {span}"
+        for left, f in below.items()
+    ]
+    return [*rows[:-1], rf"{rows[-1]}, \quad {span}"], [*totals, *shown_below]

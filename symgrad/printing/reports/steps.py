@@ -171,7 +171,9 @@ def place_items(places: Sequence[Place]) -> list[Prose]:
 
 
 def _adjoints(d: DerivationRecord) -> Iterator[Block]:
-    rows = [Maths(str(a), row) for a, row in zip(d.adjoints, adjoint_rows(d.adjoints), strict=True)]
+    rows = [
+        Maths(str(a), row) for a, row in zip(d.adjoints, adjoint_rows(d.adjoints, d.listing), strict=True)
+    ]
     yield MathLines(tuple(rows), "the backward pass")
     notes = [prose(Literal(a.name), f": {note}") for a in d.adjoints for note in a.notes]
     if notes:

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import latex_name
+from symgrad.printing.latex.pieces import latex_name, with_accent
 from symgrad.printing.limits import LINE_CHARACTERS
-from symgrad.printing.texts.named_formulas import formula_rows, named_latex, row_groups
+from symgrad.printing.texts.named_formulas import formula_rows, named_latex, program_name, row_groups
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
@@ -59,14 +60,17 @@ def _definitions(line: str) -> list[str]:
     return found[1:]
 
 
-def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
-    """Return lines as aligned rows of LaTeX, with bars over names; a recurrence has several rows."""
+def adjoint_rows(adjoints: Sequence[Adjoint], listing: Listing | None) -> list[str]:
+    """Return lines of a program's backward pass as aligned rows of LaTeX, with bars over names.
+
+    A recurrence has several rows.
+    """
     bars = {
-        a.symbol: rf"\overline{{{latex_name(a.of)}}}"
+        a.symbol: rf"\overline{{{program_name(a.of, listing)}}}"
         for a in adjoints
-        if a.body is not None and a.of is not None
+        if a.body is not None and a.of is not None and not a.is_by_steps
     }
-    _, groups = row_groups(adjoints[0].whole, names=bars)
+    _, groups = row_groups(adjoints[0].whole, names=bars, apart=True)
     return [" \\\\\n".join(group.lines) for group in groups]
 
 
@@ -128,7 +132,9 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
     if line.alone is not None:
         spelling = line.whole.spelling
         return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)
-    return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
+    shown = rf"\overline{{{program_name(name, d.listing)}}}"
+    shown = with_accent(latex_name(line.name)) if line.is_by_steps else shown
+    return Brief(line.name, shown, ())
 
 
 def _has_notation(d: DerivationRecord, index: int) -> bool:

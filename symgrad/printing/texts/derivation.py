@@ -28,6 +28,7 @@ from symgrad.printing.limits import (
 from symgrad.printing.pictures.picture import Highlight
 from symgrad.printing.pictures.svg import graph_svg
 from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs, program_line
+from symgrad.printing.texts.named_formulas import program_name
 from symgrad.printing.texts.rules import formula_latex, name_latex, rule_rows, rules_text, spelled_rules
 
 _COTANGENT = "COTANGENT"  # placeholder of the cotangent in a text, until it is written with a bar
@@ -255,7 +256,7 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     rows = [rf"{slope_latex(d, w)} &= {text}" for w, text in zip(d.wrt, found, strict=True)]
     rows += heads.rows
     if adjoints:
-        return _aligned([*rows, *adjoint_rows(adjoints)])
+        return _aligned([*rows, *adjoint_rows(adjoints, d.listing)])
     if rules := [] if steps else spelled_rules(d, heads):
         return _aligned([*rows, *(row for r in rules for row in rule_rows(r))])
     d, parts = _with_parts(d, heads)
@@ -305,7 +306,11 @@ def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
 
 def slope_latex(d: DerivationRecord, w: Node) -> str:
     """Return the derivative with respect to a value as LaTeX."""
-    top, by = (cell_latex(d, n) for n in (d.y, w))
+    names = d.naming.names
+    top, by = (
+        program_name(names[n], d.listing) if names.get(n, "").isidentifier() else cell_latex(d, n)
+        for n in (d.y, w)
+    )
     return rf"\frac{{\partial {top}}}{{\partial {by}}}"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from symgrad.ir.body import Body, StepNotation
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import Listing
 from symgrad.ir.notation.lags import loop_of
 from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.notation.recurrence_names import RecurrenceNames
@@ -77,7 +78,11 @@ def formula_rows(found: NamedFormulas, beside: Iterable[str] = ()) -> list[str]:
 
 
 def row_groups(
-    found: NamedFormulas, beside: Iterable[str] = (), names: Mapping[Node, str] = {}
+    found: NamedFormulas,
+    beside: Iterable[str] = (),
+    names: Mapping[Node, str] = {},
+    *,
+    apart: bool = False,
 ) -> tuple[list[str], list[NamedLines]]:
     """Return formulas as LaTeX, and the aligned rows of all new names, each below those that it reads.
 
@@ -85,6 +90,7 @@ def row_groups(
         found: the formulas.
         beside: names that the formulas need not contain; nothing else looks like them.
         names: the LaTeX of new names.
+        apart: whether values of steps that no step reads have rows of their own.
     """
     formulas = [*found.results, *(node for line in found.lines for node in line)]
     read = [*_names_in(formulas), *names_of(*(s.shape for s in symbols_of(formulas)))]
@@ -92,7 +98,7 @@ def row_groups(
     words = found.words
     parts = [name for notation in words.steps.values() for name in notation.parts]
     beside = [*beside, *read, *parts]
-    arrays = [*(n.name for n, body in words.bodies.items() if loop_of(body) is not None), *parts]
+    arrays = _with_positions({n.name: body for n, body in words.bodies.items()}, words.steps)
     arrays += arrays_with_entries(topological(formulas))
     glyphs = Glyphs(read, beside, arrays)
     slopes = {
@@ -120,7 +126,7 @@ def row_groups(
         called: RecurrenceNames,
         sums: Sequence[Node],
         rows_of: Mapping[str, Node],
-    ) -> tuple[list[str], list[Node]]:
+    ) -> tuple[list[str], list[Node], list[str]]:
         def glyphs_with(parts: Iterable[str]) -> Glyphs:
             return Glyphs([*read, *(s.name for s in own), *parts], beside, arrays)
 
@@ -131,13 +137,13 @@ def row_groups(
         spelled.update((s, (with_accent(bars.name(s.name)), ATOM)) for s in own)
         letter = called.letter(node)
         rows, shown = recurrence_rows(
-            node, names, glyphs_with, text, step, letter, called.taken, called, sums, rows_of
+            node, names, glyphs_with, text, step, letter, called.taken, called, sums, rows_of, apart=apart
         )
         totals = [
             symbol(Declaration(f"sum {len(spelled) + k}", shape=s.shape[1:])) for k, s in enumerate(sums)
         ]
-        spelled.update((total, (text, MUL)) for total, text in zip(totals, shown, strict=True))
-        return rows, totals
+        spelled.update((total, (text, MUL)) for total, text in zip(totals, shown, strict=False))
+        return rows, totals, shown[len(totals) :]
 
     def row(name: Node, body: Node) -> str:
         shown = spelled[name][0] if name in spelled else glyphs.name(name.name)
@@ -145,6 +151,25 @@ def row_groups(
 
     results, groups = lines_read(found.results, found.lines, found.known, loop_rows, row, found.words)
     return [latex(node, spelled=spelled, beside=beside) for node in results], groups
+
+
+def _with_positions(assignments: Mapping[str, Node], steps: Mapping[Body, StepNotation]) -> list[str]:
+    """Return the names of values and parts of steps, which are read at positions: h_{1}."""
+    values = [name for name, node in assignments.items() if loop_of(node) is not None]
+    return [*values, *(name for notation in steps.values() for name in notation.parts)]
+
+
+def program_name(name: str, listing: Listing | None) -> str:
+    r"""Return a name of a program as LaTeX; beside values of a recurrence h, a name h1 does not look like one of them.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("h1, g1 : real; h[0] = h1; h[t] = g1*h[t-1] for t in 1..9")
+        >>> print(program_name("h1", p), program_name("g1", p))
+        \mathtt{h1} g_{1}
+    """
+    arrays = [] if listing is None else _with_positions(listing.assignments, listing.steps)
+    return Glyphs([name], (), arrays).name(name)
 
 
 def latex_rows(rows: Sequence[str]) -> str:

@@ -58,6 +58,32 @@ b_bar = sum(t1[t], t=1..T)
 """,
         ),
         (
+            NETWORK,
+            ["x"],
+            """
+loss_bar = 1
+h_bar[T] = 2*h[T]
+t1[t] = h_bar[t]*(1 - h[t]**2); h_bar[t-1] = W.T@t1[t] for t in T..1
+# h_bar[t-1] comes from h[t]
+x_bar[t-1] = U.T@t1[t] for t in T..1
+""",
+        ),
+        (
+            LAYERS,
+            ["x"],
+            """
+loss_bar = 1
+g_bar[T] = 2*g[T]
+g_bar[t-1] = W.T@(g_bar[t]*(1 - g[t]**2)) for t in T..1
+# g_bar[t-1] comes from g[t]
+h_bar[T] = zeros(n)
+t1[t] = (g_bar[t]*(1 - g[t]**2) + h_bar[t])*(1 - h[t]**2); h_bar[t-1] = V.T@t1[t] for t in T..1
+# h_bar[t-1] comes from h[t]
+# h_bar[t] comes from later steps; the term from g stands beside it
+x_bar[t-1] = t1[t] for t in T..1
+""",
+        ),
+        (
             KALMAN,
             ["a", "q"],
             """
@@ -191,6 +217,24 @@ def test_derivations_as_exercises() -> None:
     wrong = d.next_step("h_bar[T] = 2*h[T]\nh_bar[t-1] = W@(h_bar[t]*(1 - h[t]**2)) for t in T..1").wrong
     assert wrong is not None
     assert (wrong.number, wrong.wanted.name) == (2, "h_bar")
+
+
+def test_values_of_steps_in_exercises() -> None:
+    d = sg.explain(sg.parse(NETWORK)["loss"], "x")
+    line = "x_bar[t-1] = U.T@(h_bar[t]*(1 - h[t]**2)) for t in T..1"
+    assert d.hide_last().splitlines()[-1] == "  x_bar = ?"
+    assert d.check_answer(line).status == "proved"
+    assert d.check_answer(line.replace("1 -", "1 +")).status == "refuted"
+    assert d.check_answer("(h_bar[1:]*(1 - h[1:]**2))@U").status == "proved"
+    back = "h_bar[T] = 2*h[T]\nh_bar[t-1] = W.T@(h_bar[t]*(1 - h[t]**2)) for t in T..1"
+    assert str(d.next_step(back).line) == "x_bar[t-1] = U.T@t1[t] for t in T..1"
+    for lines in (f"{back}\n{line}", back.replace(" for", f"; {line.partition(' for')[0]} for")):
+        found = d.next_step(lines)
+        assert found.line is None
+        assert [line.name for line in found.reached] == ["h_bar", "x_bar"]
+    wrong = d.next_step(f"{back}\n{line.replace('1 -', '1 +')}").wrong
+    assert wrong is not None
+    assert (wrong.number, wrong.wanted.name) == (3, "x_bar")
 
 
 def cuts(line: str, *, first: str = "h[0] = 1", span: str = "for t in 1..T") -> list[tuple[object, ...]]:

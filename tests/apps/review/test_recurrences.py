@@ -78,18 +78,18 @@ RIGHT = {
 }  # fmt: skip
 # The document, what is right in it, the mistake in its place, and the first line that is wrong by that.
 MISTAKES = [
-    ("network", r"W^\top (\bar h_t", r"W (\bar h_t", "sum"),
-    ("network", r"= 2 h_T$$", r"= h_T$$", "sum"),
-    ("network", r"(1 - h_t^2)), \quad t", r"(1 - h_{t-1}^2)), \quad t", "sum"),
+    ("network", r"W^\top (\bar h_t", r"W (\bar h_t", "W ("),
+    ("network", r"= 2 h_T$$", r"= h_T$$", "h_T"),
+    ("network", r"(1 - h_t^2)), \quad t", r"(1 - h_{t-1}^2)), \quad t", "W^"),
     ("network", r") h_{t-1}^\top$$", r") h_{t}^\top$$", "sum"),
-    ("code", "c[t-1] = b*c[t]", "c[t-1] = b**2*c[t]", "sum"),
+    ("code", "c[t-1] = b*c[t]", "c[t-1] = b**2*c[t]", "b**2"),
     ("code", "*h[:T])", "*h[1:])", "sum"),
     ("delta", r"g_{t-1} = a \delta_t", r"g_{t-1} = a g_t", "sum"),
     ("delta", r"\sum_{t=1}^{T} \delta_t h_{t-1}", r"\sum_{t=1}^{T} \delta_t h_{t}", "sum"),
     ("forward", r"(h_{t-1} + a s_{t-1})", r"(h_{t-1} - a s_{t-1})", "2 h_8"),
-    ("descent", r"\lambda_k - \eta A^\top A", r"\lambda_k + \eta A^\top A", "sum"),
+    ("descent", r"\lambda_k - \eta A^\top A", r"\lambda_k + \eta A^\top A", "lambda_k +"),
     ("descent", r"-\sum_{k=1}^{4}", r"\sum_{k=1}^{4}", "sum"),
-    ("numbers", r"(b + 2 h_{t-1})", r"(b + h_{t-1})", "lambda_0"),
+    ("numbers", r"(b + 2 h_{t-1})", r"(b + h_{t-1})", "b + h"),
 ]
 
 
@@ -193,3 +193,20 @@ def test_the_recurrence_that_makes_a_derivative_wrong_is_named() -> None:
     (first, *_) = found.first_wrong.verdict.diagnosis
     assert first.kind == "wrong-steps"
     assert "`g`" in first.message
+
+
+def test_a_size_that_no_array_has_is_read() -> None:
+    found = sg.review(CODE.replace("x : real[T]", "T : size").replace(" + x[t-1]", ""))
+    assert found.status == "proved", found
+
+
+def test_the_line_of_wrong_steps_is_wrong() -> None:
+    found = sg.review(CODE.replace("c[t-1] = b*c[t]", "c[t-1] = b**2*c[t]"))
+    wrong = [(s.line, s.kind) for s in found.steps if s.status == "refuted"]
+    assert wrong == [(9, "definition"), (10, "derivative")]
+    assert "with the steps of the right derivative, line 10 is right" in str(found)
+    found = sg.review(CODE.replace("c[T] = 2*h[T]", "c[T] = 3*h[T]"))
+    assert [s.text for s in found.steps if s.status == "refuted"] == [
+        "3*h[T]",
+        "sum(c[1:]*(1 - h[1:]**2)*h[:T])",
+    ]

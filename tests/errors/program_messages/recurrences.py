@@ -15,6 +15,14 @@ _TWICE = ("one line has both 'for' and 'until'", "leave one of them out")
 # text, class, line, column, what, cure
 RANGES = [
     (
+        "x : real\ny = (h[0] = 1; z = x)[3]",
+        "ProgramSyntaxError",
+        2,
+        5,
+        "these parentheses contain no recurrence with one name",
+        "give one name its first value and its step",
+    ),
+    (
         "T : size\nh[0]=1\nh[t]=2*h[t-1] for t in range(1, T+1)",
         "ProgramSyntaxError",
         3,

@@ -294,7 +294,7 @@ class DocumentNames(DocumentEquations):
                 self._replace(before, node)
             self._set(name, node)
             self._undeclared.pop(name, None)
-        self._take_sizes(listing.symbols.values())
+        self._take_sizes(listing.sizes)
         self.assume(text.strip(), line)
         return misread
 
@@ -409,7 +409,7 @@ class DocumentNames(DocumentEquations):
             self._unsure[node] = self.lost[name]
         self._set(name, node)
         self._undeclared[name] = line
-        self._take_sizes([node])
+        self._take_sizes(names_of(node.shape))
 
     def plain_name(self, name: str) -> str | None:
         """If a name is that of an input with a mark for solutions, return the input: w for w_hat, D for D_star.
@@ -433,8 +433,8 @@ class DocumentNames(DocumentEquations):
                 plain[s] = self.values[name]
         return substitute(nodes, plain)
 
-    def _take_sizes(self, nodes: Iterable[Node]) -> None:
-        for size in names_of(*(node.shape for node in nodes)):
+    def _take_sizes(self, names: Iterable[str]) -> None:
+        for size in names:
             if size not in self:
                 self._order.append(size)
             self._sizes.add(size)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from symgrad.apps.review.decisions.step_verdict import StepVerdict
+from symgrad.apps.review.formulas.side_reader import ReadSide
 from symgrad.apps.review.layout.recurrences import RecurrenceText, reads_values, recurrences_in
 from symgrad.apps.review.layout.statements import ChainText
 from symgrad.apps.review.rules.definitions import DefinitionRules
 from symgrad.frontend.latex.document import parse_latex_program
 from symgrad.frontend.text import parse_program
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.body import divide
+from symgrad.ir.graph import Node
+from symgrad.ir.notation.lags import loop_of
+from symgrad.ir.notation.recurrences import is_recurrence
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError, placed_error
+from symgrad.verification.verdict import Verdict
 
 
 class RecurrenceStatements(DefinitionRules):
@@ -18,12 +27,14 @@ class RecurrenceStatements(DefinitionRules):
 
     _chains: Sequence[ChainText] = ()
     _recurrences: Mapping[int, RecurrenceText] = {}
+    _texts: dict[Node, RecurrenceText]
 
     def expect(self, statements: Iterable[ChainText], units: Mapping[int, str]) -> None:
         self._chains = list(statements)
         super().expect(self._chains, units)
         found = recurrences_in(self._chains)
         self._recurrences = {k: r for r in found for k in r.statements}
+        self._texts = {}
         self._unread_recurrences = [r for r in found if not r.text]
 
     def _is_about_recurrence(self, number: int, statement: ChainText) -> bool:
@@ -78,7 +89,7 @@ class RecurrenceStatements(DefinitionRules):
                 for reading in read.readings:
                     self.names.assume(str(reading), line)
             else:
-                listing = parse_program(found.text, symbols=self.names.values)
+                listing = parse_program(found.text, symbols=self.names.known_in(found.text))
             again = next((n for n in listing.assignments if n in self.names), None)
             if again is not None:
                 raise RedefinitionError(f"'{again}' has a meaning already", expected="a name of its own")
@@ -93,9 +104,48 @@ class RecurrenceStatements(DefinitionRules):
         for name, node in listing.assignments.items():
             self.names.define(name, node, [s.name for s in symbols_of([node])])
             self._reader.call(name)
+            loop = loop_of(node)
+            if loop is not None:
+                self._texts[loop] = found
         for k in found.statements:
             if len(self._chains[k].sides) == 2 and k < max(found.statements) + 1:
                 self._add("definition", self._chains[k].sides[-1], self._first(self._chains[k]))
+
+    def _mark_wrong_steps(self, left: ReadSide, right: ReadSide, judged: StepVerdict, line: int) -> None:
+        """Mark the lines of a recurrence as wrong with whose right steps a wrong claim about a derivative is right."""
+        if all(d.kind != "wrong-steps" for d in judged.verdict.diagnosis):
+            return
+        wanted, claimed = (
+            [n for n in topological([side.expr.node]) if is_recurrence(n)] for side in (left, right)
+        )
+        pairs = [
+            (n, m)
+            for n in claimed
+            for m in wanted
+            if n not in wanted and m not in claimed and n.shape == m.shape and n.params[:2] == m.params[:2]
+        ]
+        if len(pairs) != 1:
+            return
+        ((wrong, true),) = pairs
+        found = self._texts.get(wrong)
+        if found is None:
+            return
+        starts = canonical([*divide(wrong)[0], *divide(true)[0]]).nodes
+        half = len(starts) // 2
+        begins = starts[:half] != starts[half:]  # a first value differs
+        at = found.statements.index(found.first)
+        numbers = found.statements[:at] if begins else found.statements[at:]
+        own = [
+            c
+            for c in map(self._chains.__getitem__, numbers)
+            if len(c.sides) == 2 and c.sides[0].text.strip(" &\n") != found.letter
+        ]
+        if len(own) != 1:  # nothing tells which of them is wrong
+            return
+        why = f"with the {'first value' if begins else 'steps'} of the right derivative, line {line} is right"
+        for k, step in enumerate(self.steps):
+            if step.kind == "definition" and step.span == own[0].sides[-1].span:
+                self.steps[k] = replace(step, verdict=Verdict("refuted", why))
 
     def _lose(self, statement: ChainText) -> None:
         """Remember that nothing is known of the name that a statement defines."""
