@@ -63,6 +63,172 @@ _FUNCTIONS: Mapping[str, str] = {
 # fmt: on
 
 
+_SORTS = "np.maximum, np.minimum and np.where choose; positions in sorted order pass as an argument"
+_MASKS = "np.where(condition, x, 0), and the sum of np.where(condition, 1, 0) for the number of entries"
+_SPLITS = "np.linalg.solve, inv, det and slogdet; keep a factor L of A = L @ L.T as the variable"
+_WRITES = "np.where(np.arange(5) == 2, new, x) is x with another x[2]; np.stack joins parts"
+_NANS = "leave it out, or choose before: np.where(known, x, 0) with a mask that is passed as an argument"
+_NUMBERS = "compute it before, and pass the numbers as an argument"
+
+_OF_NUMPY: Mapping[str, str] = {
+    **dict.fromkeys(
+        [
+            "sort",
+            "argsort",
+            "partition",
+            "argpartition",
+            "lexsort",
+            "median",
+            "percentile",
+            "quantile",
+            "searchsorted",
+            "digitize",
+            "sort_complex",
+            "unique",
+            "histogram",
+            "histogram2d",
+            "histogramdd",
+            "histogram_bin_edges",
+            "nanmedian",
+            "nanpercentile",
+            "nanquantile",
+            "unique_all",
+            "unique_counts",
+            "unique_inverse",
+            "unique_values",
+            "bincount",
+            "interp",
+            "intersect1d",
+            "setdiff1d",
+            "setxor1d",
+            "union1d",
+            "isin",
+        ],
+        _SORTS,
+    ),
+    **dict.fromkeys(
+        ["nonzero", "flatnonzero", "argwhere", "compress", "extract", "place", "trim_zeros", "delete"], _MASKS
+    ),
+    **dict.fromkeys(
+        [
+            "linalg.cholesky",
+            "linalg.eig",
+            "linalg.eigh",
+            "linalg.eigvals",
+            "linalg.eigvalsh",
+            "linalg.svd",
+            "linalg.svdvals",
+            "linalg.qr",
+            "linalg.pinv",
+            "linalg.lstsq",
+            "linalg.matrix_rank",
+            "linalg.cond",
+        ],
+        _SPLITS,
+    ),
+    **dict.fromkeys(
+        [
+            "copyto",
+            "put",
+            "put_along_axis",
+            "putmask",
+            "fill_diagonal",
+            "insert",
+            "resize",
+            "add.at",
+            "subtract.at",
+            "multiply.at",
+        ],
+        _WRITES,
+    ),
+    **dict.fromkeys(
+        [
+            "nansum",
+            "nanmean",
+            "nanmax",
+            "nanmin",
+            "nanprod",
+            "nanvar",
+            "nanstd",
+            "nanargmax",
+            "nanargmin",
+            "nancumsum",
+            "nancumprod",
+            "nan_to_num",
+            "isnan",
+            "isinf",
+            "isfinite",
+            "isposinf",
+            "isneginf",
+        ],
+        _NANS,
+    ),
+    **dict.fromkeys(
+        [
+            "roots",
+            "poly",
+            "polyfit",
+            "polydiv",
+            "polymul",
+            "polyadd",
+            "polysub",
+            "polyder",
+            "polyint",
+            "vander",
+            "unwrap",
+            "frexp",
+            "modf",
+            "nextafter",
+            "spacing",
+            "ldexp",
+            "gcd",
+            "lcm",
+            "corrcoef",
+            "correlate",
+        ],
+        _NUMBERS,
+    ),
+    **dict.fromkeys(["allclose", "isclose", "array_equal", "array_equiv"], "compare: abs(x - y) <= 1e-8"),
+    **dict.fromkeys(
+        ["cumprod", "cumulative_prod"], "np.exp(np.cumsum(np.log(x))) of positive numbers, or sg.scan"
+    ),
+    **dict.fromkeys(["matvec", "vecmat"], "A @ x"),
+    **dict.fromkeys(["array_split", "hsplit", "vsplit", "dsplit", "unstack"], "np.split(x, sections, axis)"),
+    **dict.fromkeys(["dstack", "block"], "np.stack and np.concatenate"),
+    "options": "leave out the options that it does not have",
+    "fmod": "x % y has the sign of y",
+    "gradient": "np.diff has the differences; sg.grad(y, x) is the derivative",
+    "cumulative_sum": "np.cumsum(x, axis)",
+    "linalg.matrix_norm": "np.linalg.norm(A)",
+    "piecewise": "np.select(conditions, values), or np.where",
+    "choose": "np.select(conditions, values), or np.where",
+    "apply_along_axis": "write it for the whole array with axis=, or a loop over its rows",
+    "apply_over_axes": "write it for the whole array with axis=",
+    "copysign": "np.abs(x)*np.sign(y)",
+    "signbit": "x < 0",
+    "imag": "leave it out: values are real",
+    "angle": "np.arctan2(y, x) of the parts of a complex number",
+    "binom": "np.exp(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))",
+    "poch": "np.exp(gammaln(x + m) - gammaln(x))",
+    "kl_div": "rel_entr(x, y) - x + y",
+    "boxcox": "(x**a - 1)/a for a other than 0, np.log(x) for 0",
+    "pseudo_huber": "d**2*(np.sqrt(1 + (r/d)**2) - 1)",
+}
+"""What to write in place of functions of NumPy and SciPy."""
+
+
+def cure_of_numpy(name: str) -> str:
+    """Return what to write in place of a function of NumPy, or of a ufunc of SciPy, by its name."""
+    family = (
+        "write the sums of cosines and sines as products with matrices" if name.startswith("fft.") else None
+    )
+    return (
+        _OF_NUMPY.get(name)
+        or family
+        or "write it with the functions that expressions have: docs/numpy-functions.md"
+    )
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

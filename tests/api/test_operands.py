@@ -277,7 +277,7 @@ ASKED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "objects": (lambda: np.array([X, Y], dtype=object), UnsupportedError, "sg.arrays.stack"),
     "np.linalg.norm": (lambda: np.linalg.norm([X, Y]), UnsupportedError, "sg.arrays.stack"),
     "np.linalg.svd": (lambda: np.linalg.svd(V), UnsupportedError, "numpy.linalg.svd"),
-    "reduce": (lambda: np.add.reduce(V), UnsupportedError, "reduce"),
+    "reduce": (lambda: np.hypot.reduce(V), UnsupportedError, "reduce"),
     "out": (lambda: np.sin(V, out=np.zeros(3)), UnsupportedError, "options"),
     "np.add": (lambda: np.add(X, cast("Any", None)), TypeError, "NotImplemented"),
 }

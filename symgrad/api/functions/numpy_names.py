@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.api.functions.numpy_composites import COMPOSITES
 from symgrad.api.functions.sizes import shape_of, widths_of
 from symgrad.api.handles.base import E, Handle
 from symgrad.api.handles.construction import lift, make, make_op
@@ -230,6 +231,10 @@ def size(kind: type[E], a: Any, axis: int | None = None) -> Size:
     return size_product(shape(kind, a)) if axis is None else shape(kind, a)[axis]
 
 
+def _quotient_and_remainder(kind: type[E], x1: Any, x2: Any) -> tuple[E, E]:
+    return make_op(kind, "floor_divide", x1, x2), make_op(kind, "remainder", x1, x2)
+
+
 def one_list(name: str, arrays: Any, axis: Any) -> None:
     """Raise an error for arrays that are passed as separate arguments, since the second argument is the axis."""
     if isinstance(arrays, Handle) and isinstance(axis, Handle):
@@ -283,4 +288,9 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "linalg.outer": _of_two("outer", products.outer),
     "linalg.matrix_power": matrix_power,
     "linalg.norm": norm,
+    "linalg.tensordot": tensordot,
+    "concat": _of_list("concatenate", build.join),
+    "permute_dims": transpose,
+    "divmod": _quotient_and_remainder,
+    **COMPOSITES,
 }

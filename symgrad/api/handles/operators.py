@@ -19,7 +19,6 @@ from symgrad.support.errors import UnsupportedError
 _UNARY: dict[str, Callable[[Operators], Operators]] = {
     "positive": lambda x: x,
     "fabs": abs,
-    "around": round,
 }
 _BINARY: dict[str, Callable[[Operators, Operators], Operators]] = {
     "subtract": lambda x, y: x - y,
@@ -57,6 +56,22 @@ def _in_place(name: str) -> Callable[..., Any]:
 
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "floordiv": "//", "mod": "%"}
+
+
+def has_function(name: str, count: int) -> bool:
+    """Tell whether expressions have an elementwise function of NumPy or SciPy, by its name and number of arguments."""
+    known = {1: _UNARY, 2: _BINARY}.get(count, {})
+    return name in known or form_of(name, count) is not None or (name in OPS and OPS[name].pointwise)
+
+
+def _effective_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a call of NumPy without those that change nothing: values are real numbers."""
+    return {
+        name: value
+        for name, value in options.items()
+        if not (value is None and name in ("out", "dtype", "where"))
+        and not (name == "dtype" and np.dtype(value) == np.float64)
+    }
 
 
 class Operators(Handle):
@@ -220,7 +235,7 @@ class Operators(Handle):
         called = method == "__call__"
         given = {name: v for name, v in options.items() if v is not None}
         if "out" in given:
-            raise _write_error(f"numpy.{ufunc.__name__} with out=, as in h += x with an array h,")
+            raise _write_error(f"numpy.{ufunc.__name__} with options (out=, or h += x with an array h)")
         if called and given:
             raise UnsupportedError(
                 f"numpy.{ufunc.__name__} with options on an expression",
@@ -236,17 +251,20 @@ class Operators(Handle):
         return self._numpy(f"{module}.{function.__name__}" if module else function.__name__, args, options)
 
     def _numpy(self, name: str, args: Sequence[Any], options: Mapping[str, Any] | None = None) -> Any:
-        from symgrad.api.functions.numpy_names import (
-            NUMPY,  # for start-up time: many programs call none of these
-        )
+        # For start-up time: many programs call none of these.
+        from symgrad.api.foreign_names import cure_of_numpy
+        from symgrad.api.functions.numpy_names import NUMPY
 
         if name in NUMPY:
             function = NUMPY[name]
+            options = _effective_options(options or {})
             try:
                 signature(function).bind(type(self), *args, **(options or {}))
             except TypeError as error:
                 raise UnsupportedError(
-                    f"numpy.{name} on an expression: {error}", expected=_spelling(function)
+                    f"numpy.{name} on an expression: {error}",
+                    expected=_spelling(function),
+                    cure=cure_of_numpy("options"),
                 ) from None
             return function(type(self), *args, **(options or {}))
         if options:
@@ -255,16 +273,10 @@ class Operators(Handle):
             return _UNARY[name](self._lift(args[0]))
         if name in _BINARY and len(args) == 2:
             return _BINARY[name](self._lift(args[0]), self._lift(args[1]))
-        if name == "divmod" and len(args) == 2:
-            return divmod(self._lift(args[0]), self._lift(args[1]))
-        if form_of(name, len(args)) is None and not (name in OPS and OPS[name].pointwise):
+        if not has_function(name, len(args)):
             raise UnsupportedError(
                 f"numpy.{name} has no op of that name",
                 expected="a function of a formula, elementwise or one of the array functions of symgrad",
-                cure="x % y has the sign of y"
-                if name == "fmod"
-                else "sg.grad(y, x) is the derivative"
-                if name in ("gradient", "diff")
-                else "write it with the functions of symgrad",
+                cure=cure_of_numpy(name),
             )
         return self._apply(name, *args)
