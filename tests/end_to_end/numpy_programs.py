@@ -3,6 +3,9 @@
 Each is a function of parameters and data. Nothing here knows of symgrad.
 """
 
+# The annotations of SciPy let logsumexp return a tuple.
+# pyright: reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -30,6 +33,7 @@ def logistic_regression(weights: Any, inputs: Any, targets: Any) -> Any:
 
 
 def predict(params: Any, inputs: Any) -> Any:
+    outputs = inputs
     for W, b in params:
         outputs = np.dot(inputs, W) + b
         inputs = np.tanh(outputs)

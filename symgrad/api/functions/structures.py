@@ -29,7 +29,8 @@ def named_leaves(tree: Any, path: str = "", is_leaf: Callable[[Any], bool] = _ne
     if isinstance(tree, Mapping):
         items = list(cast("Mapping[Any, Any]", tree).items())
     else:
-        items = list(enumerate(cast("Sequence[Any]", tree)))
+        values = cast("Sequence[Any]", tree)
+        items = list(zip(getattr(values, "_fields", range(len(values))), values, strict=True))
     return [leaf for k, v in items for leaf in named_leaves(v, f"{path}_{k}" if path else str(k), is_leaf)]
 
 
