@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.api.functions.structures import leaves_of, named_leaves, rebuilt
 from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.base import Handle
-from symgrad.api.handles.convert import array_reader
+from symgrad.api.handles.convert import tracing
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.kernels.compile import compile as compile_exprs
@@ -166,7 +166,7 @@ class GradientFunction:
 
     def _of_expressions(self, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Return the gradient at expressions: inside of another function that is traced."""
-        if array_reader.get() is None:
+        if tracing.get() is None:
             raise UsageError(
                 "a gradient of a function of NumPy at expressions",
                 expected="numbers and arrays",
