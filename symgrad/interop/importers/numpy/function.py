@@ -70,18 +70,20 @@ def from_numpy(function: Callable[..., Any], /, *specs: Any, **named: Any) -> Im
         raise UsageError(
             f"a value of type {type(function).__name__} is no function", expected="a function of NumPy"
         )
+    known = _parameters(function)
+    missing = [
+        n for n in list(known)[len(specs) :] if known[n].default is inspect.Parameter.empty and n not in named
+    ]
+    if missing:
+        raise UsageError(f"no spec says what '{missing[0]}' is", cure=f'add {missing[0]}="real"')
     first = argument_names(function, len(specs), named)
     by_name = {**dict(zip(first, specs, strict=True)), **named}
-    known = _parameters(function)
     for name in named:
         if name in first or (known and name not in known):
             free = [n for n in known if n not in by_name]
             raise UsageError(
                 f"the function takes no further '{name}'", expected=one_of(free), cure=suggest(name, free)
             )
-    missing = [n for n, p in known.items() if p.default is p.empty and n not in by_name]
-    if missing:
-        raise UsageError(f"no spec says what '{missing[0]}' is", cure=f'add {missing[0]}="real"')
     inputs: dict[str, Expr] = {}
     order = [n for n in known if n in by_name]
     values = {n: _declared(n, by_name[n], inputs) for n in [*order, *(n for n in by_name if n not in order)]}
