@@ -211,14 +211,15 @@ def _parameter_names(function: Callable[..., Any], number: int) -> list[str]:
 
 def _is_input(value: Any, moving: bool) -> bool:
     """Tell whether a leaf of an argument is an input: arrays are, and the numbers to differentiate by."""
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.floating):
         return value.dtype.kind in KINDS
-    return isinstance(value, Handle) or (moving and isinstance(value, int | float))
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, Handle) or (moving and number)
 
 
 def _signature(value: Any, moving: bool, given: list[Any]) -> Any:
     """Return what a trace depends on, of an argument; add its arrays to a list."""
-    if isinstance(value, np.ndarray | np.generic):  # first, for the time of a call
+    if isinstance(value, np.ndarray | np.floating):  # first, for the time of a call
         if value.dtype.kind not in KINDS:
             return _Same(value)
         given.append(value)
@@ -232,7 +233,7 @@ def _signature(value: Any, moving: bool, given: list[Any]) -> Any:
     if _is_input(value, moving):
         given.append(value)
         return "number"
-    if isinstance(value, bool | int | float | str | None):
+    if isinstance(value, bool | int | float | str | np.generic | None):
         return type(value), repr(value)
     return _Same(value)
 
@@ -256,15 +257,20 @@ def _declared(name: str, value: Any, moving: bool, declared: list[Expr]) -> Any:
 
 
 def _symbol(name: str, value: Any, moving: bool, declared: list[Expr]) -> Any:
-    if not _is_input(value, moving):
-        return value
-    kind = KINDS[np.asarray(value).dtype.kind]
-    if moving and isinstance(value, np.ndarray | np.generic) and kind != "real":
-        raise UsageError(
-            f"'{name}' is an array of dtype {value.dtype}, and is to be differentiated by",
-            expected="real numbers",
-            cure="pass it as floats: x.astype(float)",
+    kind = KINDS[np.asarray(value).dtype.kind] if _is_input(value, moving) else None
+    if moving and (kind is None or (isinstance(value, np.ndarray) and kind != "real")):
+        said = (
+            f"an array of dtype {value.dtype}"
+            if isinstance(value, np.ndarray)
+            else f"of type {type(value).__name__}"
         )
+        raise UsageError(
+            f"'{name}' is {said}, and is to be differentiated by",
+            expected="real numbers",
+            cure="pass it as floats, x.astype(float), or in another argument",
+        )
+    if kind is None:
+        return value
     called = "".join(c if c.isalnum() else "_" for c in name)
     declared.append(array_input(called, np.shape(value), "real" if moving else kind))
     return declared[-1]
