@@ -99,6 +99,7 @@ from symgrad.api.noise.lint import lint as lint
 from symgrad.api.noise.placement import placement as placement
 from symgrad.api.progress import progress as progress
 from symgrad.api.simplify import simplify as simplify
+from symgrad.api.tracing.steps import range as range
 from symgrad.api.training.minimize import minimize as minimize
 from symgrad.api.training.train import train as train
 from symgrad.apps.gradcheck.verify import verify_code as verify_code

@@ -53,3 +53,6 @@ MINIMUM_ROUNDS = 12
 
 PRINTED_TANGENTS = 8
 """Variables of a `jvp` that is printed as slopes times tangents."""
+
+UNROLLED_STEPS = 16
+"""The most steps of a loop over Python's `range` in a function of NumPy that is always written out."""

@@ -105,6 +105,12 @@ def test_the_function_runs_once_for_each_shape_and_each_constant(monkeypatch: py
     gradient(np.ones(3), power=3)
     gradient(np.ones(3), name="b")
     assert len(traced) == 6
+    gradient(np.ones(3), np.int64(4))
+    gradient(np.ones(3), np.int64(4))
+    assert len(traced) == 7
+    gradient(np.ones(3), np.float64(4))
+    gradient(np.ones(3), np.float64(5))
+    assert len(traced) == 8
 
 
 def test_one_kernel_serves_the_same_formula() -> None:
@@ -168,6 +174,9 @@ def test_whole_numbers_and_truth_values_are_data() -> None:
         (lambda: sg.grad(product, 2)(1.0, 2.0), UsageError, "argument 2"),
         (lambda: sg.grad(lambda x: 2 * x)(np.ones(2)), NotScalarError, "shape"),
         (lambda: sg.grad(lambda x: np.sum(x))(np.arange(3)), UsageError, "int64"),
+        (lambda: sg.grad(lambda p: p["x"])({"x": 1.0, "name": "a"}), UsageError, "'p_name' is of type str"),
+        (lambda: sg.grad(lambda p: p[0])([1.0, True]), UsageError, "'p_1' is of type bool"),
+        (lambda: sg.grad(product)(np.int64(3), 1.0), UsageError, "int64"),
         (lambda: sg.grad(product)(sg.symbols("x"), 1.0), UsageError, "expressions"),
     ],
 )
@@ -182,4 +191,4 @@ def test_expressions_are_differentiated_as_before() -> None:
     with pytest.raises(UsageError, match="function"):
         sg.grad(product, x)  # type: ignore[call-overload]
     with pytest.raises(TypeError):
-        sg.grad(x)  # type: ignore[call-overload]
+        sg.grad(x)

@@ -67,11 +67,12 @@ def test_a_loop_over_a_size_is_a_recurrence() -> None:
 
 
 FORI_LOOP = "sg.fori_loop(0, 'T'"
+RANGE = "sg.range("
 
 
 @pytest.mark.parametrize(
     ("function", "cure"),
-    [(counted, FORI_LOOP), (filled, FORI_LOOP), (over_rows, "sg.scan("), (of_length, FORI_LOOP)],
+    [(counted, RANGE), (filled, RANGE), (over_rows, "sg.scan("), (of_length, FORI_LOOP)],
 )
 def test_code_that_needs_the_number_of_a_size_is_refused(function: Any, cure: str) -> None:
     with pytest.raises(SymgradError, match="known only in a call") as caught:

@@ -9,7 +9,7 @@ from typing import Any, overload
 from symgrad.api.derivatives.derivative_table import DerivativeList
 from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.entries import by_entries
-from symgrad.api.derivatives.of_functions import or_of_functions
+from symgrad.api.derivatives.of_functions import NumericFunction, or_of_functions
 from symgrad.api.derivatives.partials import Derivatives
 from symgrad.api.derivatives.targets import (
     Wrt,
@@ -46,7 +46,7 @@ def grad(y: Formula, wrt: Wrt, *, expand: bool = False) -> Expr: ...
 @overload
 def grad(y: Formula, wrt: Wrts, *, expand: bool = False) -> DerivativeList: ...
 @overload
-def grad(y: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]: ...
+def grad(y: NumericFunction, argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]: ...
 @partial(or_of_functions, with_value=False)
 @by_entries
 def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
@@ -154,7 +154,7 @@ def value_and_grad(y: Formula, wrt: Wrt) -> tuple[Expr, Expr]: ...
 def value_and_grad(y: Formula, wrt: Wrts) -> tuple[Expr, DerivativeList]: ...
 @overload
 def value_and_grad(
-    y: Callable[..., Any], argnum: int | tuple[int, ...] = 0
+    y: NumericFunction, argnum: int | tuple[int, ...] = 0
 ) -> Callable[..., tuple[Any, Any]]: ...
 @partial(or_of_functions, with_value=True)
 def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> Any:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from symgrad.api.handles.expr import Expr
 from symgrad.report.report import Reported
+
+
+class NumericFunction(Protocol):
+    """A function, which has a name: expressions can be called, too, and are no functions."""
+
+    __name__: str
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Return a number, or arrays."""
+        ...
+
 
 P = ParamSpec("P")
 R = TypeVar("R")

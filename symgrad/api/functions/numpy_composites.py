@@ -340,9 +340,9 @@ def _of_value(name: str, formula: Callable[[Any], Any]) -> Callable[..., Any]:
     return function
 
 
-def _other(name: str, *more: Any) -> Callable[..., Any]:
+def _other(name: str, called: str, *more: Any) -> Callable[..., Any]:
     def function(kind: type[E], x: Any) -> Any:
-        return getattr(_numpy, name)(_lifted(kind, x), *more)
+        return getattr(_numpy, called)(_lifted(kind, x), *more)
 
     function.__name__ = name
     return function
@@ -428,16 +428,16 @@ COMPOSITES: Mapping[str, Callable[..., Any]] = {
     "invert": _bitwise("invert", "not_"),
     "tril": _triangle("tril", "le"),
     "triu": _triangle("triu", "ge"),
-    "flipud": _other("flip", 0),
-    "fliplr": _other("flip", 1),
-    "matrix_transpose": _other("swapaxes", -1, -2),
-    "diagonal": _other("diag"),
+    "flipud": _other("flipud", "flip", 0),
+    "fliplr": _other("fliplr", "flip", 1),
+    "matrix_transpose": _other("matrix_transpose", "swapaxes", -1, -2),
+    "diagonal": _other("diagonal", "diag"),
     "add.accumulate": accumulate,
     "linalg.multi_dot": multi_dot,
     "linalg.vector_norm": vector_norm,
     "linalg.cross": cross,
     "linalg.vecdot": vecdot,
-    "linalg.trace": _other("trace"),
-    "linalg.diagonal": _other("diag"),
-    "linalg.matrix_transpose": _other("swapaxes", -1, -2),
+    "linalg.trace": _other("linalg.trace", "trace"),
+    "linalg.diagonal": _other("linalg.diagonal", "diag"),
+    "linalg.matrix_transpose": _other("linalg.matrix_transpose", "swapaxes", -1, -2),
 }

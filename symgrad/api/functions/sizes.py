@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.handles.base import Handle
-from symgrad.api.handles.convert import array_reader
+from symgrad.api.handles.convert import tracing
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, extent_text, size_product, size_sum
@@ -110,8 +110,8 @@ def subscript_of(item: Any) -> Any:
         return cast("Any", item)
     entry: Any = item
     if isinstance(item, np.ndarray) and entry.ndim and entry.dtype.kind in "iu":
-        read = array_reader.get()
-        return entry.tolist() if read is None else read(entry).node
+        trace = tracing.get()
+        return entry.tolist() if trace is None else trace.read(entry).node
     try:
         return whole(entry)
     except TypeError:

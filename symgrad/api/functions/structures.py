@@ -46,13 +46,15 @@ def rebuilt(tree: Any, leaves: Iterable[Any], is_leaf: Callable[[Any], bool] = _
     def build(part: Any) -> Any:
         if part is None:
             return None
-        if is_leaf(part) or not isinstance(part, Mapping | tuple | list):
+        if is_leaf(part):
             return next(rest)
+        if isinstance(part, tuple | list):
+            values = [build(value) for value in cast("Sequence[Any]", part)]
+            kind = cast("Any", type(part))  # pyright: ignore[reportUnknownArgumentType]  (of tuples of anything)
+            return kind(*values) if hasattr(kind, "_fields") else kind(values)  # a named tuple has fields
         if isinstance(part, Mapping):
             return {key: build(value) for key, value in cast("Mapping[Any, Any]", part).items()}
-        values = [build(value) for value in cast("Sequence[Any]", part)]
-        kind = cast("Any", type(part))  # pyright: ignore[reportUnknownArgumentType]  (of tuples of anything)
-        return kind(*values) if hasattr(kind, "_fields") else kind(values)  # a named tuple has fields
+        return next(rest)
 
     return build(tree)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -20,13 +20,22 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.numpy.calls import stack
 from symgrad.support.errors import NumberTooLargeError, OperandError, UsageError
 
-array_reader: ContextVar[Callable[[np.ndarray], Handle] | None] = ContextVar("array_reader", default=None)
-"""While a function of NumPy is traced: how an array of numbers among its expressions is read."""
+
+class ArrayReader(Protocol):
+    """Reads arrays of numbers among the expressions of a function that is traced."""
+
+    def read(self, values: np.ndarray) -> Handle:
+        """Return an array as an expression."""
+        ...
+
+
+tracing: ContextVar[ArrayReader | None] = ContextVar("tracing", default=None)
+"""The trace of a function of NumPy that is under way."""
 
 
 def cure_in_numpy(written: str, traced: str) -> str:
     """Return a cure: the second one if a function of NumPy is traced, whose text does not know symgrad."""
-    return written if array_reader.get() is None else traced
+    return written if tracing.get() is None else traced
 
 
 def node_of(value: Any) -> Node:
@@ -113,8 +122,8 @@ def _node(value: Any) -> Node | None:
     if isinstance(value, np.ndarray):
         if not value.ndim:
             return _node(cast("Any", value)[()])
-        read, array = array_reader.get(), cast("Any", value)
-        return None if read is None or array.dtype == object else read(array).node
+        trace, array = tracing.get(), cast("Any", value)
+        return None if trace is None or array.dtype == object else trace.read(array).node
     if isinstance(value, np.bool_ | np.integer):
         return as_node(cast("Any", value).item())
     if isinstance(value, np.floating):

@@ -267,8 +267,8 @@ class Expr(FormMethods, Reported):
             "an expression is not an array",
             cure=cure_in_numpy(
                 "call it with values, e(x=...); e.subs(x=y) is another formula, sg.arrays.stack([x, y]) an array",
-                "np.stack([a, b]) is an array of values; write functions of other packages as formulas, or take "
-                "symgrad's, such as sg.logsumexp",
+                "np.stack([a, b]) is an array of values; an array that is read at a position of a loop is an argument; "
+                "functions of other packages are formulas, or those of symgrad, such as sg.logsumexp",
             ),
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.api.handles.base import Handle, Number, handle_on
 from symgrad.api.handles.construction import lift, make_op
-from symgrad.api.handles.convert import array_reader, defers_to_class, is_foreign, node_of
+from symgrad.api.handles.convert import defers_to_class, is_foreign, node_of, tracing
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, number
 from symgrad.support.errors import UnsupportedError
@@ -48,7 +48,7 @@ def _in_place(name: str) -> Callable[..., Any]:
     """Return an operator such as ``+=``: NumPy writes into its array, which other names may also stand for."""
 
     def method(self: Operators, _other: Any) -> Any:
-        if self.node.shape and array_reader.get() is not None:
+        if self.node.shape and tracing.get() is not None:
             raise _write_error(f"{_SIGNS[name]}= on an array")
         return _DEFER  # Python binds the name to a new value
 

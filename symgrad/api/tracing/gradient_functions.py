@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, cast
@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.api.functions.structures import leaves_of, named_leaves, rebuilt
 from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.base import Handle
-from symgrad.api.handles.convert import array_reader
+from symgrad.api.handles.convert import tracing
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.kernels.compile import compile as compile_exprs
@@ -41,14 +41,14 @@ class _Compiled:
         kernel: the value, if it is wanted, and the gradients.
         takes: the positions of the arrays that the kernel takes, among those of the arguments.
         arrays: the further arguments of the kernel.
-        gives: for each variable the position of its gradient among the outputs; None for zeros.
+        gives: for each variable the position of its gradient among the outputs, or its gradient if that is zero.
         outside: what the function reads besides its arguments.
     """
 
     kernel: Callable[..., Any]
     takes: Sequence[int]
     arrays: Sequence[np.ndarray]
-    gives: Sequence[int | None]
+    gives: Sequence[Any]
     outside: Outside
 
 
@@ -102,19 +102,12 @@ class GradientFunction:
             found = self._kept[key] = self._compiled(args, options, given)
         outputs: Any = found.kernel(*(given[i] for i in found.takes), *found.arrays)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        results = iter(found.gives)
-        gradients = {n: self._gradient_of(args[n], outputs, results) for n in sorted(self._moving)}
+        leaves = [outputs[at] if isinstance(at, int) else at.copy() for at in found.gives]
+        rest = iter(leaves)
+        gradients = {n: rebuilt(args[n], rest) for n in sorted(self._moving)}
         by = self._argnum
         gradient = tuple(gradients[n] for n in by) if isinstance(by, tuple) else gradients[by]
         return (outputs[0], gradient) if self._with_value else gradient
-
-    def _gradient_of(self, argument: Any, outputs: Any, results: Iterator[int | None]) -> Any:
-        leaves = leaves_of(argument)
-        parts = [
-            outputs[at] if (at := next(results)) is not None else np.zeros(np.shape(leaf))[()]
-            for leaf in leaves
-        ]
-        return rebuilt(argument, parts)
 
     def _compiled(self, args: Sequence[Any], options: Mapping[str, Any], given: Sequence[Any]) -> _Compiled:
         """Trace the function with symbols of the shapes of the arguments, and compile its gradient."""
@@ -133,7 +126,7 @@ class GradientFunction:
         needed = set(inputs_of([value]))
         by = [e for e in moving if e.node in needed]
         places = {e.node: k + self._with_value for k, e in enumerate(by)}
-        gives = [places.get(e.node) for e in moving]
+        gives = [places.get(e.node, np.zeros(e.shape)[()]) for e in moving]
         wanted = [*([value] if self._with_value else []), *self._gradients(value, by)]
         read = {array_input(n, v.shape, KINDS[v.dtype.kind]).node: v for n, v in traced.arrays.items()}
         inputs = inputs_of(wanted) if wanted else []
@@ -166,7 +159,7 @@ class GradientFunction:
 
     def _of_expressions(self, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Return the gradient at expressions: inside of another function that is traced."""
-        if array_reader.get() is None:
+        if tracing.get() is None:
             raise UsageError(
                 "a gradient of a function of NumPy at expressions",
                 expected="numbers and arrays",
@@ -218,25 +211,29 @@ def _parameter_names(function: Callable[..., Any], number: int) -> list[str]:
 
 def _is_input(value: Any, moving: bool) -> bool:
     """Tell whether a leaf of an argument is an input: arrays are, and the numbers to differentiate by."""
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.floating):
         return value.dtype.kind in KINDS
-    return isinstance(value, Handle) or (moving and isinstance(value, int | float))
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, Handle) or (moving and number)
 
 
 def _signature(value: Any, moving: bool, given: list[Any]) -> Any:
     """Return what a trace depends on, of an argument; add its arrays to a list."""
-    if isinstance(value, Mapping):
-        items = cast("Mapping[Any, Any]", value).items()
-        return dict, tuple((k, _signature(v, moving, given)) for k, v in items)
+    if isinstance(value, np.ndarray | np.floating):  # first, for the time of a call
+        if value.dtype.kind not in KINDS:
+            return _Same(value)
+        given.append(value)
+        return value.shape, value.dtype.char
     if isinstance(value, list | tuple):
         parts = cast("Sequence[Any]", value)
-        return type(cast("Any", value)), tuple(_signature(v, moving, given) for v in parts)
+        return type(cast("Any", value)), tuple([_signature(v, moving, given) for v in parts])
+    if isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
+        return dict, tuple([(k, _signature(v, moving, given)) for k, v in items])
     if _is_input(value, moving):
         given.append(value)
-        if isinstance(value, np.ndarray | np.generic):
-            return value.shape, value.dtype.kind, value.dtype == np.float32
         return "number"
-    if isinstance(value, bool | int | float | str | None):
+    if isinstance(value, bool | int | float | str | np.generic | None):
         return type(value), repr(value)
     return _Same(value)
 
@@ -260,15 +257,20 @@ def _declared(name: str, value: Any, moving: bool, declared: list[Expr]) -> Any:
 
 
 def _symbol(name: str, value: Any, moving: bool, declared: list[Expr]) -> Any:
-    if not _is_input(value, moving):
-        return value
-    kind = KINDS[np.asarray(value).dtype.kind]
-    if moving and isinstance(value, np.ndarray | np.generic) and kind != "real":
-        raise UsageError(
-            f"'{name}' is an array of dtype {value.dtype}, and is to be differentiated by",
-            expected="real numbers",
-            cure="pass it as floats: x.astype(float)",
+    kind = KINDS[np.asarray(value).dtype.kind] if _is_input(value, moving) else None
+    if moving and (kind is None or (isinstance(value, np.ndarray) and kind != "real")):
+        said = (
+            f"an array of dtype {value.dtype}"
+            if isinstance(value, np.ndarray)
+            else f"of type {type(value).__name__}"
         )
+        raise UsageError(
+            f"'{name}' is {said}, and is to be differentiated by",
+            expected="real numbers",
+            cure="pass it as floats, x.astype(float), or in another argument",
+        )
+    if kind is None:
+        return value
     called = "".join(c if c.isalnum() else "_" for c in name)
     declared.append(array_input(called, np.shape(value), "real" if moving else kind))
     return declared[-1]

@@ -27,9 +27,16 @@ class Replacements:
     Args:
         table: pairs of a function, and what replaces it.
         modules: modules whose attributes are replaced likewise, such as NumPy.
+        builtins: what replaces builtins of Python, by name.
     """
 
-    def __init__(self, table: Sequence[tuple[Any, Any]], modules: Sequence[ModuleType]) -> None:
+    def __init__(
+        self,
+        table: Sequence[tuple[Any, Any]],
+        modules: Sequence[ModuleType],
+        builtins: Mapping[str, Any] = {},
+    ) -> None:
+        self.builtins = builtins
         self._table = {
             id(old): (old, new) for old, new in table
         }  # an object that is alive keeps its identity
@@ -111,6 +118,7 @@ class Rebinding:
     def _outside(self, names: dict[str, Any]) -> dict[str, Any]:
         if id(names) not in self._globals:
             found = self._globals[id(names)] = {}
+            found |= self._replacements.builtins
             found.update({name: self.of(value) for name, value in names.items()})
         return self._globals[id(names)]
 

@@ -15,6 +15,7 @@ from symgrad.api.functions.sizes import size_of
 from symgrad.api.handles.base import Handle
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.api.tracing.rebinding import Replacements
+from symgrad.api.tracing.steps import python_range
 from symgrad.ir.sizes import Extent, size_product, size_sum
 from symgrad.support.errors import UnsupportedError
 
@@ -140,13 +141,16 @@ def _where_traced(theirs: Callable[..., Any], own: Callable[..., Any]) -> Callab
     return apply
 
 
+_BUILTINS = {"range": python_range}
+
+
 @cache
 def _replacements(special: Any) -> Replacements:
     if special is None:
-        return Replacements(_OF_NUMPY, [np])
+        return Replacements(_OF_NUMPY, [np], _BUILTINS)
     found = [(getattr(special, name, None), own) for name, own in SCIPY.items()]
     pairs = [(theirs, _where_traced(theirs, own)) for theirs, own in found if theirs is not None]
-    return Replacements([*_OF_NUMPY, *pairs], [np, sys.modules["scipy"], special])
+    return Replacements([*_OF_NUMPY, *pairs], [np, sys.modules["scipy"], special], _BUILTINS)
 
 
 def replacements() -> Replacements:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from types import FrameType
 from typing import Any
 
@@ -17,17 +18,22 @@ import numpy as np
 from symgrad.api.functions.constants import constant, uniform_value
 from symgrad.api.functions.structures import leaves_of, structure_text
 from symgrad.api.functions.symbols import array_input
-from symgrad.api.handles.convert import array_reader
+from symgrad.api.handles.convert import tracing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.tracing.rebinding import Outside, Rebinding, same_arrays
 from symgrad.api.tracing.replaced_functions import replacements
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import is_name
-from symgrad.support.errors import SymgradError, UnsupportedError, placed_error
+from symgrad.support.errors import InternalError, SymgradError, UnsupportedError, placed_error
 from symgrad.support.source import Location
 from symgrad.support.user_code import last_user_place
+from symgrad.verification.mistakes.numbers import sampled_arrays
 
 SMALL = 64
 """The largest number of different entries of an array that a formula contains as numbers; others are inputs."""
+
+_AGREEMENT = 1e-9  # relative difference of values that are computed in the same order
 
 KINDS: Mapping[str, str] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
 
@@ -48,6 +54,7 @@ class Traced:
 
     Attributes:
         arrays: the arrays that are too large for a formula, by the names of their inputs.
+        open, symbols, rolls, rolled, carried: its loops, see `steps.py`.
     """
 
     def __init__(self, function: Callable[..., Any], names: Iterable[str]) -> None:
@@ -56,6 +63,11 @@ class Traced:
         self._function = self._rebinding.of(function)
         self._taken = set(names)
         self.arrays: dict[str, np.ndarray] = {}
+        self.open: list[Any] = []
+        self.symbols: set[Node] = set()
+        self.rolls = True
+        self.rolled = False
+        self.carried: dict[Node, str] = {}
 
     def outside(self) -> Outside:
         """Return what the function reads besides its arguments, as it is now."""
@@ -67,12 +79,44 @@ class Traced:
         Raises:
             SymgradError: for operations that expressions do not have, with the line of the user.
         """
+        values = list(args)
         with errors_at_lines(self._file):
-            token = array_reader.set(self._read)
+            repeated: Any = None
             try:
-                return self._function(*args, **options)
-            finally:
-                array_reader.reset(token)
+                repeated = self._run(values, options)
+            except Exception:
+                if not self.rolled:
+                    raise
+            if not self.rolled:
+                return repeated
+            # Loops over Python's `range` were tried as recurrences. The function may count on state that no variable
+            # shows, such as an iterator; so it must have the same values as with its loops written out.
+            self.rolls, carried = False, dict(self.carried)
+            plain = self._run(values, options)
+            self.rolls = repeated is not None and _agree(repeated, plain)
+            self.carried = carried if self.rolls else {}
+            return repeated if self.rolls else plain
+
+    def _run(self, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        self.open.clear()
+        token = tracing.set(self)
+        try:
+            returned = self._function(*args, **options)
+        finally:
+            tracing.reset(token)
+        if self.open:
+            raise self.open[-1].refusal(
+                "a loop is left by break or return",
+                "np.where keeps the value in further steps, or sg.while_loop",
+            )
+        nodes = [leaf.node for leaf in leaves_of(returned) if isinstance(leaf, Expr)]
+        if not self.symbols.isdisjoint(symbols_of(nodes)):
+            raise UnsupportedError(
+                "a value of one step of a loop is used after the loop",
+                expected="values that the steps carry on",
+                cure="bind the name before the loop, or sg.scan, which returns what each step computes",
+            )
+        return returned
 
     def check_again(self, args: Iterable[Any], options: Mapping[str, Any], returned: Any) -> None:
         """Call the function a second time.
@@ -81,7 +125,8 @@ class Traced:
             UnsupportedError: if it returns something else: it draws random numbers, or depends on earlier calls.
         """
         count = len(self.arrays)
-        again = self.call(args, options)
+        with errors_at_lines(self._file), redirect_stdout(StringIO()):
+            again = self._run(list(args), options)
         same = structure_text(again) == structure_text(returned) and len(self.arrays) == count
         if not same or not all(map(_is_same, leaves_of(again), leaves_of(returned))):
             raise UnsupportedError(
@@ -90,7 +135,7 @@ class Traced:
                 cure="pass random numbers and counters as arguments",
             )
 
-    def _read(self, values: np.ndarray) -> Expr:
+    def read(self, values: np.ndarray) -> Expr:
         """Return an array of numbers among the expressions: as a formula, or as an input."""
         if values.dtype.kind not in KINDS:
             raise UnsupportedError(f"an array of dtype {values.dtype}", expected="an array of real numbers")
@@ -110,6 +155,21 @@ class Traced:
             name = f"{plain}_{count}"
         self._taken.add(name)
         return name
+
+
+def _agree(a: Any, b: Any) -> bool:
+    """Tell whether two results have the same structure, and the same values at a few points."""
+    pairs = list(zip(leaves_of(a), leaves_of(b), strict=False))
+    exprs = [(x.node, y.node) for x, y in pairs if isinstance(x, Expr) and isinstance(y, Expr)]
+    if structure_text(a) != structure_text(b) or len(exprs) < len(pairs):
+        return False
+    try:
+        points = sampled_arrays([n for pair in exprs for n in pair]).points
+        return bool(points) and all(
+            np.allclose(at(x), at(y), rtol=_AGREEMENT, atol=0) for at in points for x, y in exprs
+        )
+    except (InternalError, OverflowError):  # named sizes, and large arrays
+        return False
 
 
 def _is_same(a: Any, b: Any) -> bool:

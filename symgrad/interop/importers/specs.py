@@ -16,8 +16,8 @@ from symgrad.support.errors import UsageError
 _TEXT = re.compile(r"\s*(?P<domain>\w+\s*(?:\([^)]*\))?)\s*(?:\[(?P<shape>[^\]]*)\])?\s*")
 
 
-def argument_names(function: Callable[..., Any], count: int, named: Iterable[str] = ()) -> list[str]:
-    """Return the names of the first arguments of a function, one for each spec; ``named`` have specs by name.
+def argument_names(function: Callable[..., Any], count: int, by_name: Iterable[str] = ()) -> list[str]:
+    """Return the names of the first arguments of a function, one for each spec; ``by_name`` have specs by name.
 
     Raises:
         UsageError: if there are too few or too many specs.
@@ -33,7 +33,7 @@ def argument_names(function: Callable[..., Any], count: int, named: Iterable[str
     parameters = [p for p in parameters if p.name != "self"]
     plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     named = [p.name for p in plain]
-    required = [p.name for p in plain if p.default is p.empty and p.name not in named]
+    required = [p.name for p in plain if p.default is p.empty and p.name not in by_name]
     several = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
     if parameters and (count < len(required) or (count > len(named) and several is None)):
         raise UsageError(

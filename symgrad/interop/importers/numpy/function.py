@@ -22,6 +22,7 @@ from symgrad.interop.importers.specs import argument_names, is_shape, parse_spec
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.notation.literals import decimals_in
+from symgrad.ir.traverse import topological
 from symgrad.support.errors import SymgradError, UnsupportedError, UsageError
 from symgrad.support.source import Place
 from symgrad.support.user_code import last_user_place, of_user
@@ -69,18 +70,20 @@ def from_numpy(function: Callable[..., Any], /, *specs: Any, **named: Any) -> Im
         raise UsageError(
             f"a value of type {type(function).__name__} is no function", expected="a function of NumPy"
         )
+    known = _parameters(function)
+    missing = [
+        n for n in list(known)[len(specs) :] if known[n].default is inspect.Parameter.empty and n not in named
+    ]
+    if missing:
+        raise UsageError(f"no spec says what '{missing[0]}' is", cure=f'add {missing[0]}="real"')
     first = argument_names(function, len(specs), named)
     by_name = {**dict(zip(first, specs, strict=True)), **named}
-    known = _parameters(function)
     for name in named:
         if name in first or (known and name not in known):
             free = [n for n in known if n not in by_name]
             raise UsageError(
                 f"the function takes no further '{name}'", expected=one_of(free), cure=suggest(name, free)
             )
-    missing = [n for n, p in known.items() if p.default is p.empty and n not in by_name]
-    if missing:
-        raise UsageError(f"no spec says what '{missing[0]}' is", cure=f'add {missing[0]}="real"')
     inputs: dict[str, Expr] = {}
     order = [n for n in known if n in by_name]
     values = {n: _declared(n, by_name[n], inputs) for n in [*order, *(n for n in by_name if n not in order)]}
@@ -132,7 +135,8 @@ def _program(
     function: Callable[..., Any], inputs: Mapping[str, Expr], args: Sequence[Any], options: Mapping[str, Any]
 ) -> ImportedProgram:
     file = file_of(function)
-    traced, watch = Traced(function, inputs), _LineWatcher(file)
+    traced = Traced(function, inputs)
+    watch = _LineWatcher(file, traced)
     try:
         returned = watch.running(lambda: traced.call(args, options))
         traced.check_again(args, options, returned)
@@ -145,8 +149,8 @@ def _program(
             f"the number of the size {named}, which is known only in a call",
             at=None if place is None else place.location(),
             expected="a function that is the same for all sizes; its loops over a size are recurrences",
-            cure=f"for a loop sg.fori_loop(0, {str(named)!r}, lambda t, h: ..., h), in formulas "
-            f"sg.size({str(named)!r}); or declare a number for this size",
+            cure=f"for a loop sg.range(x.shape[0]), in formulas sg.size({str(named)!r}); "
+            "or declare a number for this size",
         ) from error
     name = getattr(function, "__name__", "out")
     name = name if name.isidentifier() else "out"
@@ -158,13 +162,21 @@ def _program(
     taken = UniqueNames([*inputs, *read])
     finals = {e.node for e in outputs.values()}
     assignments: dict[str, Node] = {}
-    for node, called in watch.names.items():
-        if node not in finals and node.op is not SYMBOL:
+    parts = set(topological(list(finals))) if traced.symbols else set[Node]()
+    loops = set(traced.carried.values())
+    own = {n: called for n, called in watch.names.items() if n not in traced.carried and called not in loops}
+    for node, called in traced.carried.items():
+        if (node.op.name == "recurrence" and node in parts) or (
+            node.op.name == "part" and node.args[0] in parts
+        ):
+            assignments[taken.free(called)] = node
+    for node, called in own.items():
+        if node not in finals and node.op is not SYMBOL and (node in parts or not traced.symbols):
             assignments[taken.free(called)] = node
     keys: list[tuple[str, str]] = []
     for key, e in outputs.items():
         plain = name if len(outputs) == 1 else f"{name}_{key}"
-        full = taken.free(watch.names.get(e.node, plain) if e.node.op is not SYMBOL else plain)
+        full = taken.free(own.get(e.node, plain) if e.node.op is not SYMBOL else plain)
         assignments[full] = e.node
         keys.append((key, full))
     symbols = {n: e.node for n, e in (*inputs.items(), *read.items())}
@@ -184,8 +196,8 @@ def _expr(value: Any, name: str) -> Expr:
 class _LineWatcher:
     """Traces the lines of the user's code: the values of variables, and the lines that compute them."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self, file: str, traced: Traced) -> None:
+        self._file, self._traced = file, traced
         self.names: dict[Node, str] = {}
         self.places: dict[Node, Place] = {}
         self._lines: dict[FrameType, int] = {}
@@ -212,7 +224,9 @@ class _LineWatcher:
         place = Place.of(frame.f_code.co_filename, line)
         for name, bound in frame.f_locals.items():
             if isinstance(bound, Expr):
-                if not name.startswith("_"):
+                if (
+                    not name.startswith("_") and not self._traced.open
+                ):  # in a loop, values are of no certain step
                     self.names.setdefault(bound.node, name)
                 mark_places(self.places, bound, place)
         if event == "return":
