@@ -107,7 +107,9 @@ PROGRAMS: Mapping[str, Callable[[], Node]] = {
         products.matmul(Q, build.swapaxes(Q, 1, 2)) + build.identity("n")
     ),
     "solve_triangular": lambda: matrices.solve_triangular(REGULAR, W),
-    "solve_triangular by a factor": lambda: matrices.solve_triangular(matrices.cholesky(DEFINITE), X, lower=True),
+    "solve_triangular by a factor": lambda: matrices.solve_triangular(
+        matrices.cholesky(DEFINITE), X, lower=True
+    ),
     "matrix_power": lambda: matrices.matrix_power(A, 3),
     "kron": lambda: matrices.kron(X, A),
     "broadcast rows": lambda: X * V,

@@ -114,7 +114,7 @@ def solve(a: Operand, b: Operand) -> Expr:
 
 
 def cholesky(a: Operand) -> Expr:
-    """Return the lower triangular L with L @ L.T = a, as ``numpy.linalg.cholesky``, which reads the lower triangle of a.
+    """Return the lower triangular L with L @ L.T = a, as ``numpy.linalg.cholesky``: the upper triangle is not read.
 
     Args:
         a: symmetric positive definite matrices, an array of shape (..., n, n).

@@ -1,7 +1,7 @@
 """The Cholesky factor of symmetric matrices in the last two axes, read from their lower triangles.
 
-Let H(X) be the lower triangle of X with half of its diagonal, and A the symmetric matrix with the lower triangle that is
-read, A = H(X) + H(X).T. Then dA = L @ dL.T + dL @ L.T gives dL = L @ H(inv(L) @ dA @ inv(L).T), where dL is lower
+Let H(X) be the lower triangle of X with half of its diagonal, and A the symmetric matrix with the lower triangle that
+is read, A = H(X) + H(X).T. Then dA = L @ dL.T + dL @ L.T gives dL = L @ H(inv(L) @ dA @ inv(L).T), where dL is lower
 triangular (I. Murray, Differentiation of the Cholesky decomposition, arXiv 1602.07527, 2016). Entries above the
 diagonal are not read, so their derivative is zero.
 """

@@ -96,7 +96,12 @@ def test_triangular_systems(dtype: str, lower: bool) -> None:
         def solved(matrix: Any, right: Any, trans: Any = 0) -> Any:
             return scipy.linalg.solve_triangular(np.nan_to_num(matrix), right, trans=trans, lower=lower)
 
-        wanted = [solved(a, side), solved(a, sides), solved(a, side, 1), np.stack([solved(x, sides) for x in stack])]
+        wanted = [
+            solved(a, side),
+            solved(a, sides),
+            solved(a, side, 1),
+            np.stack([solved(x, sides) for x in stack]),
+        ]
         for found, expected in zip(solve(*given), wanted, strict=True):
             np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 

@@ -1,4 +1,4 @@
-"""LU and Cholesky factors, solutions and exponentials of matrices in C, as plain loops; kernels in memory call LAPACK instead.
+"""Factors of matrices, solutions and exponentials in C, as plain loops; kernels in memory call LAPACK instead.
 
 Exponentials have the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in the same order.
 

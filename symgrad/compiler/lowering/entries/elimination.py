@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from itertools import combinations_with_replacement
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -137,7 +138,7 @@ def _cholesky(
     found: Entries = np.full(shape, _ZERO, dtype=object)
     for at in np.ndindex(*shape[:-2]):
         own, definite = found[at], []
-        for i, j in ((i, j) for j in range(n) for i in range(j, n)):
+        for j, i in combinations_with_replacement(range(n), 2):
             rest: Node = args[0][at][i, j]
             for k in range(j):
                 rest = _less(equation, rest, own[i, k], own[j, k])
