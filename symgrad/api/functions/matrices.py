@@ -113,16 +113,17 @@ def solve(a: Operand, b: Operand) -> Expr:
     return NUMPY["linalg.solve"](Expr, a, b)
 
 
-def cholesky(a: Operand) -> Expr:
+def cholesky(a: Operand, *, upper: bool = False) -> Expr:
     """Return the lower triangular L with L @ L.T = a, as ``numpy.linalg.cholesky``: the upper triangle is not read.
 
     Args:
         a: symmetric positive definite matrices, an array of shape (..., n, n).
+        upper: whether to read the upper triangle, and return the upper triangular U with U.T @ U = a.
 
     Returns:
         An expression of the same shape; NaN for a matrix that is not positive definite, for which NumPy raises an
-        error. The entries above the diagonal of a are not read, so the gradient is zero there (I. Murray,
-        Differentiation of the Cholesky decomposition, arXiv 1602.07527, 2016).
+        error. The gradient is zero at the entries that are not read (I. Murray, Differentiation of the Cholesky
+        decomposition, arXiv 1602.07527, 2016).
 
     Raises:
         ShapeError: if the matrices are not square.
@@ -137,7 +138,7 @@ def cholesky(a: Operand) -> Expr:
         array([[0.   , 0.   ],
                [1.5  , 4.   ]])
     """
-    return NUMPY["linalg.cholesky"](Expr, a)
+    return NUMPY["linalg.cholesky"](Expr, a, upper=upper)
 
 
 def solve_triangular(a: Operand, b: Operand, *, lower: bool = False) -> Expr:
