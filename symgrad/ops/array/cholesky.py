@@ -8,6 +8,7 @@ diagonal are not read, so their derivative is zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -59,11 +60,14 @@ def _pull(node: Node, _i: int, cotangent: Node) -> Node:
     return _half(_symmetric(solve(upper, adjoint(solve(upper, adjoint(relative))))))
 
 
+_CHOLESKY: Callable[[Any], Any] = np.linalg.cholesky
+
+
 def _evaluate(x: Any) -> Any:
     try:
-        found = np.linalg.cholesky(x)
+        found = _CHOLESKY(x)
     except np.linalg.LinAlgError:
-        found = of_each(np.linalg.cholesky, np.shape(x), np.asarray(x))
+        found = of_each(_CHOLESKY, np.shape(x), np.asarray(x))
     # LAPACK may continue after a pivot that is NaN.
     definite = np.all(np.diagonal(found, axis1=-2, axis2=-1) > 0, axis=-1)
     return np.where(definite[..., None, None], found, np.nan)

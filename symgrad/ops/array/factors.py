@@ -95,6 +95,10 @@ def _pivots_shape(shapes: tuple[Shape, ...]) -> Shape:
     return (*shapes[0][:-2], shapes[0][-1])
 
 
+def _same_shape(shapes: tuple[Shape, ...]) -> Shape:
+    return shapes[0]
+
+
 def _solved_shape(shapes: tuple[Shape, ...], _transposed: int) -> Shape:
     return shapes[1]
 
@@ -107,7 +111,7 @@ def _work_shape(shapes: tuple[Shape, ...]) -> Shape:
 _LU = kernel_op("lu", "factors of matrices, by elimination with exchanges of rows", (), 1, _lu_shape)
 _PIVOTS = kernel_op("pivots", "the diagonals of the right factors, signed", (), 1, _pivots_shape)
 _SOLVE = kernel_op("lu_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape)
-_CHOLESKY = kernel_op("cholesky_factor", "left factors of definite matrices", (), 1, lambda shapes: shapes[0])
+_CHOLESKY = kernel_op("cholesky_factor", "left factors of definite matrices", (), 1, _same_shape)
 _TRIANGULAR_SOLVE = kernel_op(
     "triangular_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape
 )
@@ -154,7 +158,7 @@ def _place(x: Node, n: Size) -> str | None:
     source = x.args[0] if x.op is reshape else x
     if source.op.name != "iota" or source.shape != (n,):
         return None
-    return {(n, 1): "row", (n,): "column", (1, n): "column"}.get(x.shape)
+    return "row" if x.shape == (n, 1) else "column" if x.shape in ((n,), (1, n)) else None
 
 
 def inverse(x: Node, identity: Node) -> Node:

@@ -137,7 +137,8 @@ def _cholesky(
     n = shape[-1]
     found: Entries = np.full(shape, _ZERO, dtype=object)
     for at in np.ndindex(*shape[:-2]):
-        own, definite = found[at], []
+        own = found[at]
+        definite: list[Node] = []
         for j, i in combinations_with_replacement(range(n), 2):
             rest: Node = args[0][at][i, j]
             for k in range(j):

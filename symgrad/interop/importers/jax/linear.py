@@ -36,8 +36,12 @@ def _triangular_solve(
     )
 
 
+def _cholesky(x: Expr, **_: Any) -> Expr:
+    return cholesky(x)
+
+
 ORDERED: Mapping[str, Callable[..., Any]] = {
-    "cholesky": lambda x, **_: cholesky(x),
+    "cholesky": _cholesky,
     "sort": _sort,
     "top_k": _top_k,
     "triangular_solve": _triangular_solve,
