@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from symgrad.api.functions.arrays import norm, outer, tensordot
 from symgrad.api.functions.matrices import (
+    cholesky,
     cosm,
     cosm_frechet,
     det,
@@ -25,10 +26,12 @@ from symgrad.api.functions.matrices import (
     sinm,
     sinm_frechet,
     solve,
+    solve_triangular,
     trace,
 )
 
 __all__ = [
+    "cholesky",
     "cosm",
     "cosm_frechet",
     "det",
@@ -43,6 +46,7 @@ __all__ = [
     "sinm",
     "sinm_frechet",
     "solve",
+    "solve_triangular",
     "tensordot",
     "trace",
 ]

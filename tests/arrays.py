@@ -47,6 +47,7 @@ A, T = symbol_of("A", "n", "n"), symbol_of("T", "b", "n", "m")
 S = symbol_of("s")
 Q = symbol_of("Q", "b", "n", "n")
 REGULAR = A + 4 * build.identity("n")
+DEFINITE = products.matmul(A, build.matrix_transpose(A)) + build.identity("n")
 REGULARS = Q + 4 * build.identity("n")
 IDS = symbol_of("ids", "b", 3, domain=INT)
 _OP = OPS.__getitem__
@@ -101,6 +102,12 @@ PROGRAMS: Mapping[str, Callable[[], Node]] = {
     "solve for a stack": lambda: matrices.solve(REGULAR, T),
     "solve of a stack": lambda: matrices.solve(REGULARS, X),
     "solve of a stack for a vector": lambda: matrices.solve(REGULARS, W),
+    "cholesky": lambda: matrices.cholesky(DEFINITE),
+    "cholesky of a stack": lambda: matrices.cholesky(Q + 9 * build.identity("n")),
+    "solve_triangular": lambda: matrices.solve_triangular(REGULAR, W),
+    "solve_triangular by a factor": lambda: matrices.solve_triangular(
+        matrices.cholesky(DEFINITE), X, lower=True
+    ),
     "matrix_power": lambda: matrices.matrix_power(A, 3),
     "kron": lambda: matrices.kron(X, A),
     "broadcast rows": lambda: X * V,

@@ -211,6 +211,7 @@ MOVES: Mapping[str, Draw] = {
     "sinm": _of_one(lambda rng, x: matrices.sinm(tanh(x))),
     "cosm": _of_one(lambda rng, x: matrices.cosm(tanh(x))),
     "expm_frechet": _of_two(lambda a, b: matrices.expm_frechet(tanh(a), b)),
+    "cholesky": _of_one(lambda rng, x: matrices.cholesky(_regular(x))),
     "solve": _of_two(lambda a, b: matrices.solve(_regular(a), b)),
     "matrix_power": _of_one(lambda rng, x: matrices.matrix_power(tanh(x), rng.randint(0, 5))),
     "kron": _of_two(lambda a, b: matrices.kron(a, tanh(b))),

@@ -241,4 +241,5 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "det": _linalg("det"),
     "logdet": lambda x: _linalg("slogdet")(x)[1],
     "solve": _linalg("solve"),
+    "cholesky": lambda x: _linalg("cholesky")(x, symmetrize_input=False),
 }

@@ -65,7 +65,7 @@ _FUNCTIONS: Mapping[str, str] = {
 
 _SORTS = "np.maximum, np.minimum and np.where choose; positions in sorted order pass as an argument"
 _MASKS = "np.where(condition, x, 0), and the sum of np.where(condition, 1, 0) for the number of entries"
-_SPLITS = "np.linalg.solve, inv, det and slogdet; keep a factor L of A = L @ L.T as the variable"
+_SPLITS = "np.linalg.solve, inv, det, slogdet and cholesky"
 _WRITES = "np.where(np.arange(5) == 2, new, x) is x with another x[2]; np.stack joins parts"
 _NANS = "leave it out, or choose before: np.where(known, x, 0) with a mask that is passed as an argument"
 _NUMBERS = "compute it before, and pass the numbers as an argument"
@@ -111,7 +111,6 @@ _OF_NUMPY: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         [
-            "linalg.cholesky",
             "linalg.eig",
             "linalg.eigh",
             "linalg.eigvals",

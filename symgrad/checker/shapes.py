@@ -230,7 +230,7 @@ _RULES: Mapping[str, _Rule] = {
     "scatter_add": _scatter_add,
     "one_hot": _one_hot,
     **dict.fromkeys(("iota", "eye"), _from_lengths),
-    **dict.fromkeys(("inv", "expm", "sinm", "cosm"), _square),
+    **dict.fromkeys(("inv", "cholesky", "expm", "sinm", "cosm"), _square),
     **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _square),
     **dict.fromkeys(("det", "logdet"), _per_matrix),
     "solve": _solve,

@@ -62,6 +62,7 @@ Total: TypeAlias = Literal[
     "of some",  # it has a value over at least one entry
     "of some only",  # it has a value over at least one entry; over no entries it is an error
     "of regular",  # it has a value for matrices that are not singular
+    "of definite",  # it has a value for positive definite matrices
     "inside",  # it has a value where positions are inside their axes
 ]
 

@@ -11,6 +11,7 @@ from symgrad.ir.graph import OPS, Op
 from symgrad.ops import composites as written
 from symgrad.ops import control
 from symgrad.ops.array import (
+    cholesky,
     contraction,
     indexing,
     layout,
@@ -29,6 +30,7 @@ __all__ = [
     "op_named",
     "arith",
     "bessel",
+    "cholesky",
     "continuous",
     "contraction",
     "control",

@@ -29,6 +29,7 @@ from symgrad.support.traversal import walk
 
 _OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}
 _SINGULAR = "where {} is singular"
+_INDEFINITE = "where {} is not positive definite"
 _OUT_OF_RANGE = "where {} is out of range"
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
@@ -161,6 +162,8 @@ class Domains:
             if is_definite(node.args[0], self._known):
                 return
             yield _Condition(_SINGULAR, canonical([node.args[0]]).nodes[0])
+        elif node.op.array.total == "of definite":
+            yield _Condition(_INDEFINITE, canonical([node.args[0]]).nodes[0])
         elif self._known.defined(node) != "yes":
             yield _Condition(_EMPTY, node.args[0])
 

@@ -144,11 +144,12 @@ class Values:
             case "slope":
                 length, name, order = head.params
                 return float(self._slope(length, name, order, head.forms[0], at))
-            case "inv" | "det":
-                matrix = self._matrix(head.params[0], head.forms[0], at[2:] if head.kind == "inv" else at)
+            case "inv" | "det" | "cholesky":
+                matrix = self._matrix(head.params[0], head.forms[0], at if head.kind == "det" else at[2:])
                 if head.kind == "det":
                     return float(np.linalg.det(matrix))
-                return float(np.linalg.inv(matrix)[at[0], at[1]])
+                function = np.linalg.inv if head.kind == "inv" else np.linalg.cholesky
+                return float(function(matrix)[at[0], at[1]])
             case kind if kind in REDUCTIONS:
                 lengths = [self.length(n) for n in head.params]
                 values = [

@@ -372,6 +372,8 @@ ARRAY_EXPRESSIONS = [
     "logdet(-eye(n))",
     "solve(A@A.T + eye(n), stack([A, b]))",
     "solve(A@A.T + eye(n), w)",
+    "cholesky(A@A.T + eye(n))",
+    "cholesky(stack([4*eye(n), A@A.T + eye(n)*exp(1)]))",
     "expm(A@A.T)",
     "sinm(A@A.T)@w",
     "cosm(stack([A@A.T, eye(n)]))",
@@ -457,6 +459,19 @@ def test_arrays_without_entries() -> None:
     found = values(text, {"Z": []})
     assert found[0].tolist() == [3, 3, 3]
     assert found[1].shape == (0, 3)
+
+
+def test_no_factor_of_a_matrix_that_may_be_indefinite() -> None:
+    declared = "A : real[n, n]"
+    for rows in ([[1, 2], [2, 4]], [[1, 2], [2, 3]], [[0, 1], [1, 5]], [[-1, 0], [0, 1]]):
+        given = [[Fraction(v) for v in row] for row in rows]
+        assert set(value("cholesky(A)", declared, A=given).flat) == {None}
+        assert set(value("cholesky(A*exp(1))", declared, A=given).flat) == {None}
+    lower = [
+        [Fraction(4), Fraction(9)],
+        [Fraction(2), Fraction(2)],
+    ]  # the entry above the diagonal is not read
+    assert value("cholesky(A)", declared, A=lower).tolist() == [[2, 0], [1, 1]]
 
 
 def test_singular_matrices() -> None:

@@ -74,6 +74,8 @@ UPDATES = [
     "inv(s*eye(n) + X@B@Y.T)[0]",
     "det(eye(n)*(1 + s**2) + X@diag(v)@Y.T)",
     "logdet(A + outer(w, A[0]))",
+    "solve(cholesky(A@A.T + eye(n)), w)@A",
+    "sum(log(diag(cholesky(A@A.T + s**2*eye(n) + outer(w, w))))) + trace(cholesky(eye(n))*A)",
     "inv(A + s*outer(w, w))@w",
     "inv(eye(n) + s*ones((n, n)))",
     "trace(expm(X@X.T)@A) + sum(cosm(-A)@sinm(A))",

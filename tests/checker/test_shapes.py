@@ -237,7 +237,7 @@ def test_functions_of_matrices_that_are_not_square(shape: tuple[str | int, ...])
     x, y = (Symbol(name, "real", None, None, shape) for name in "xy")
     steps = [ProofStep("symbol", (), (s.name,), shape) for s in (x, y)]
     for op, of in [
-        *((op, (0,)) for op in ("inv", "expm", "sinm", "cosm", "det", "logdet")),
+        *((op, (0,)) for op in ("inv", "cholesky", "expm", "sinm", "cosm", "det", "logdet")),
         *((op, (0, 1)) for op in ("expm_frechet", "sinm_frechet", "cosm_frechet", "solve")),
     ]:
         for said in (

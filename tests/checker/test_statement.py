@@ -340,7 +340,7 @@ def test_what_is_shown_can_be_seen():
         "X : real[n, m]\nr = softmax(X, axis=1) + mean(X, axis=0) + max(X) - norm(X, axis=1, keepdims=True)",
         "X : real[n, m]\ni : int[k]\nr = X[i] + one_hot(i, m) + argmax(X, axis=0)[None, :] + argmin(X)",
         "X : real[n, m]\ni : int[k]\nv : real[k, m]\nr = scatter_add(v, i, shape=(n, m))*reshape(X, (n*m,))[0]",
-        "A : real[n, n]\nE : real[n, n]\nr = expm_frechet(A, E) + inv(A) + solve(A, E)*det(A) + eye(n)*logdet(A)",
+        "A, E : real[n, n]\nr = expm_frechet(A, E) + inv(A) + solve(cholesky(A), E)*det(A) + eye(n)*logdet(A)",
         "x : real[n]\nr = unslice(x[1:], ((1, None, 1),), (n,)) + prod_except(x) + arange(n) + full((n,), 2)",
         "x : real[n]\nr = logsumexp(x) + prod(x)*min(x) + sum(log_softmax(x)) + sum(broadcast_to(x, (3, n)))",
     ],

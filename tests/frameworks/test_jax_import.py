@@ -205,6 +205,8 @@ ARRAYS = {
             * jax.scipy.linalg.solve_triangular(a, b, trans=1)
             + jax.scipy.linalg.solve_triangular(a, b, lower=True, unit_diagonal=True)
             + lax.linalg.triangular_solve(a, a, left_side=False)[0]
+            + jnp.linalg.cholesky(a @ a.T + jnp.eye(3))[1]
+            + jnp.linalg.cholesky(a @ a.T + jnp.eye(3), upper=True)[1]
         ),
         S[0],
         V[:3],
@@ -494,7 +496,7 @@ def test_all_that_is_missing_is_said_at_once_with_its_line():
         y = lax.sort((x, x), num_keys=2)[0]
         noise = jax.random.normal(jax.random.key(0), (3,))
         z = lax.while_loop(lambda c: c < 3.0, lambda c: c * 2, x[0])
-        a = jnp.linalg.cholesky(jnp.eye(3) + x)
+        a = jnp.linalg.svd(jnp.eye(3) + x)[0]
         return y + noise + z + a[0] + x * jnp.inf
 
     first = f.__code__.co_firstlineno

@@ -193,6 +193,7 @@ CASES = {
     "solve": (lambda x, y, v: torch.linalg.solve(x, y) + torch.linalg.solve(x[0], v)[:, None] + torch.linalg.solve(x, y.mT, left=False).mT, lambda: rand(2, 3, 3), lambda: rand(2, 3, 4), lambda: rand(3)),
     "solve stacks of vectors": (torch.linalg.solve, lambda: rand(2, 3, 3), lambda: rand(2, 3)),
     "triangles solved": (lambda x, y: torch.linalg.solve_triangular(x, y, upper=True) + torch.linalg.solve_triangular(x, y, upper=False, unitriangular=True) + torch.linalg.solve_triangular(x, y.mT, upper=False, left=False).mT + torch.cholesky_solve(y, x.tril()) * torch.cholesky_solve(y, x.triu(), upper=True), lambda: rand(3, 3) + 3 * torch.eye(3), lambda: rand(3, 2)),
+    "factors": (lambda x: torch.linalg.cholesky(x @ x.mT + torch.eye(3)) + torch.linalg.cholesky(x @ x.mT + torch.eye(3), upper=True), lambda: rand(2, 3, 3)),
     "powers of matrices": (lambda x: torch.linalg.matrix_power(x, 3) + torch.matrix_exp(x / 3) + torch.linalg.multi_dot([x, x, x]) + x.trace(), lambda: rand(3, 3)),
     "products of vectors": (lambda x, y: torch.linalg.cross(x, y) + torch.kron(x, y)[:2, :3] + torch.tensordot(x, y, dims=([0], [0]))[:2], lambda: rand(2, 3), lambda: rand(2, 3)),
     "norms of matrices": (lambda x: torch.linalg.matrix_norm(x) + torch.linalg.norm(x) + torch.linalg.norm(x, dim=1).sum() + torch.cdist(x, 2 * x).sum() + torch.linalg.norm(x[0], 1), lambda: rand(2, 3)),
@@ -359,7 +360,7 @@ def test_order_of_what_is_no_number(x):
 @pytest.mark.parametrize(
     ("function", "shapes", "what"),
     [
-        (torch.linalg.cholesky, [(3, 3)], "aten.linalg_cholesky: it has no counterpart here"),
+        (torch.linalg.qr, [(3, 3)], "aten.linalg_qr: it has no counterpart here"),
         (torch.linalg.svdvals, [(3, 3)], "aten.linalg_svdvals"),
         (torch.linalg.eigvalsh, [(3, 3)], "aten.linalg_eigvalsh"),
         (nn.LSTM(3, 4, proj_size=2), [(5, 2, 3)], "a projection of the output"),

@@ -8,6 +8,7 @@ from symgrad.api.handles.expr import Expr, build_expr, node_of
 from symgrad.ops.numpy import matrices
 
 __all__ = [
+    "cholesky",
     "cosm",
     "cosm_frechet",
     "det",
@@ -20,6 +21,7 @@ __all__ = [
     "sinm",
     "sinm_frechet",
     "solve",
+    "solve_triangular",
     "trace",
 ]
 
@@ -109,6 +111,56 @@ def solve(a: Operand, b: Operand) -> Expr:
         array([1. , 0.5])
     """
     return NUMPY["linalg.solve"](Expr, a, b)
+
+
+def cholesky(a: Operand, *, upper: bool = False) -> Expr:
+    """Return the lower triangular L with L @ L.T = a, as ``numpy.linalg.cholesky``: the upper triangle is not read.
+
+    Args:
+        a: symmetric positive definite matrices, an array of shape (..., n, n).
+        upper: whether to read the upper triangle, and return the upper triangular U with U.T @ U = a.
+
+    Returns:
+        An expression of the same shape; NaN for a matrix that is not positive definite, for which NumPy raises an
+        error. The gradient is zero at the entries that are not read (I. Murray, Differentiation of the Cholesky
+        decomposition, arXiv 1602.07527, 2016).
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> S, x = sg.tensor("S", ("n", "n")), sg.tensor("x", ("n",))
+        >>> L = sg.linalg.cholesky(S)
+        >>> z = sg.linalg.solve_triangular(L, x, lower=True)
+        >>> density = -z @ z / 2 - sg.sum(sg.log(sg.diag(L)))
+        >>> sg.grad(density, S)(S=[[4.0, 0.0], [0.0, 1.0]], x=[2.0, 3.0])[1]
+        array([1.5, 4. ])
+    """
+    return NUMPY["linalg.cholesky"](Expr, a, upper=upper)
+
+
+def solve_triangular(a: Operand, b: Operand, *, lower: bool = False) -> Expr:
+    """Return x with a @ x = b, where one triangle of a is read, as ``scipy.linalg.solve_triangular``.
+
+    Args:
+        a: triangular matrices, an array of shape (..., n, n).
+        b: a vector of shape (n,), or matrices of shape (..., n, k).
+        lower: whether to read the lower triangle of a, and not the upper one.
+
+    Returns:
+        An expression; NaN for a matrix with a zero on its diagonal, for which SciPy raises an error.
+
+    Raises:
+        ShapeError: if the matrices are not square, or b has another number of rows.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, b = sg.tensor("A", ("n", "n")), sg.tensor("b", ("n",))
+        >>> sg.linalg.solve_triangular(A, b, lower=True)(A=[[2.0, 7.0], [1.0, 4.0]], b=[2.0, 5.0])
+        array([1., 1.])
+    """
+    return build_expr(lambda: matrices.solve_triangular(node_of(a), node_of(b), lower=lower), [a, b])
 
 
 def matrix_power(a: Operand, n: int) -> Expr:

@@ -119,6 +119,10 @@ def det(kind: type[E], a: Any) -> E:
     return make(kind, lambda: matrices.det(node_of(a)), [a])
 
 
+def cholesky(kind: type[E], a: Any, *, upper: bool = False) -> E:
+    return make(kind, lambda: matrices.cholesky(node_of(a), upper=upper), [a])
+
+
 def matrix_power(kind: type[E], a: Any, n: int) -> E:
     return make(kind, lambda: matrices.matrix_power(node_of(a), n), [a])
 
@@ -284,6 +288,7 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "linalg.det": det,
     "linalg.slogdet": slogdet,
     "linalg.solve": _of_two("solve", matrices.solve),
+    "linalg.cholesky": cholesky,
     "linalg.matmul": _of_two("matmul", products.matmul),
     "linalg.outer": _of_two("outer", products.outer),
     "linalg.matrix_power": matrix_power,

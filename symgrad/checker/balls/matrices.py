@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.checker.balls.matrix_products import exact_bits
-from symgrad.checker.balls.scalar_ops import Value, ball, div, log, mul, neg, where_nonzero
+from symgrad.checker.balls.scalar_ops import Value, ball, div, log, mul, neg, sqrt, where_nonzero
 from symgrad.checker.balls.scalar_ops import add as plus
 from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ELIMINATED_ROWS, EXACT_BITS
@@ -144,6 +144,28 @@ def _solve(a: Array, b: Array) -> Array:
     return _solve_stack(a, b[:, None])[1][:, 0] if b.ndim == 1 else _solve_stack(a, b)[1]
 
 
+def _cholesky(x: Array) -> Array:
+    """Return the factors of matrices whose pivots are certainly positive, from their lower triangles."""
+    result = np.full(x.shape, None, dtype=object)
+    n = x.shape[-1]
+    for at in np.ndindex(*x.shape[:-2]):
+        own = np.full((n, n), fmpq(0), dtype=object)
+        for j in range(n):
+            tick(STEP * n * (n - j))
+            for i in range(j, n):
+                rest: Value = x[at][i, j]
+                for k in range(j):
+                    rest = plus(rest, neg(mul(own[i, k], own[j, k])))
+                if i == j:
+                    certain = rest is not None and ball(rest) > 0
+                    own[j, j] = sqrt(rest) if certain else None
+                else:
+                    own[i, j] = div(rest, own[j, j])
+        if all(v is not None for v in own.diagonal()):
+            result[at] = own
+    return result
+
+
 # ------------------------------------------------------------------------------------------- functions of matrices
 
 
@@ -196,6 +218,7 @@ MATRICES: dict[str, Callable[..., Array]] = {
     "det": _det,
     "logdet": _logdet,
     "solve": _solve,
+    "cholesky": _cholesky,
     **{name: _function(name) for name in ("expm", "sinm", "cosm")},
     **{f"{name}_frechet": _function(name) for name in ("expm", "sinm", "cosm")},
 }

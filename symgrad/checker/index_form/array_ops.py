@@ -16,7 +16,7 @@ from symgrad.checker.index_form.forms.position_maps import affine, order_map, po
 from symgrad.checker.index_form.forms.product_rules import Dependency, delta
 from symgrad.checker.index_form.forms.terms import FormAlgebra
 from symgrad.checker.index_form.index_arrays import index_map, is_in_bounds
-from symgrad.checker.index_form.inverses import determinant, inverse
+from symgrad.checker.index_form.inverses import cholesky_factor, determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTIONS, divided_difference, matrix_function
 
 Axes: TypeAlias = "list[tuple[str, str]]"
@@ -312,6 +312,13 @@ def _solve(call: StepCall) -> Form:
     return t.sum_over(found, {"m": length}) if length != "1" else found
 
 
+def _cholesky(call: StepCall) -> Form:
+    length = call.shape[-1]
+    if length == "1":
+        return power(call.t, call.args[0], Fraction(1, 2))
+    return cholesky_factor(call.t, call.args[0], *_matrix_axes(call.shape), length)
+
+
 def _matrix_function(call: StepCall) -> Form:
     t, name, length = call.t, call.step.op, call.shape[-1]
     row, column = _matrix_axes(call.shape)
@@ -347,6 +354,7 @@ ARRAY_OPS: Mapping[str, Callable[[StepCall], Form]] = {
     "argmax": _opaque_reduction,
     "argmin": _opaque_reduction,
     "broadcast_to": lambda call: prepend_axes(call.t, call.args[0], call.shapes[0], len(call.shape)),
+    "cholesky": _cholesky,
     "concatenate": _concatenate,
     "cumsum": lambda call: _prefix_sum(call, call.args[0], *call.step.params),
     "det": lambda call: _of_matrix(call, False),

@@ -1,4 +1,4 @@
-"""Inverses and determinants of matrices in index form."""
+"""Inverses, determinants and Cholesky factors of matrices in index form."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def inverse(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> F
     update = _low_rank_update(t, form, row, column, length)
     if update is not None:
         return _inverse_of_update(t, update, row, column, length)
-    exclude(t, [singular_condition(t, form, row, column)])
+    if found is None or found[0].kind != "cholesky":  # which has a positive diagonal
+        exclude(t, [singular_condition(t, form, row, column)])
     m = orient(t, form, row, column)
     ends = (column, row) if m.transposed else (row, column)
     head = t.head("inv", (length,), (m.form,), 2 + len(m.captured), symmetries=m.symmetries)
@@ -78,6 +79,14 @@ def determinant(t: FormAlgebra, form: Form, row: str, column: str, length: str) 
         return _determinant_of_update(t, update, row, column, length)
     m = orient(t, form, row, column)
     return t.atom(t.head("det", (length,), (m.form,), len(m.captured), symmetries=m.orders), m.captured)
+
+
+def cholesky_factor(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> Form:
+    """Return the Cholesky factor of a matrix, with the same row and column index."""
+    slots, captured, orders = t.template(form, {row: "$r", column: "$c"})
+    symmetries = [(0, 1, *(2 + k for k in order)) for order in orders]
+    head = t.head("cholesky", (length,), (slots,), 2 + len(captured), symmetries=symmetries)
+    return t.atom(head, (row, column, *captured))
 
 
 # --------------------------------------------------------------------------------------------------- low-rank updates

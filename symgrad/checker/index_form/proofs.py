@@ -207,7 +207,7 @@ def _step_form(
     return _op_form(call) if found is None else found
 
 
-_PARTIAL = {"inv", "log", "asin", "acosh", "atanh", "gamma", "lgamma", "polygamma"}
+_PARTIAL = {"inv", "cholesky", "log", "asin", "acosh", "atanh", "gamma", "lgamma", "polygamma"}
 
 
 def _is_total(t: FormAlgebra, form: Form) -> bool:

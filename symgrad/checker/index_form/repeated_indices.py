@@ -9,8 +9,12 @@ from symgrad.checker.index_form.forms.canonical_labels import Atom, Form, RawPro
 from symgrad.checker.index_form.forms.functions import exp, log, opaque, power, sign
 from symgrad.checker.index_form.forms.product_rules import fill_matrix_slots, fill_slots, without_factor
 from symgrad.checker.index_form.forms.terms import FormAlgebra, Head
-from symgrad.checker.index_form.inverses import determinant, inverse
+from symgrad.checker.index_form.inverses import cholesky_factor, determinant, inverse
 from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTIONS, rebuild
+
+_OF_MATRICES = {"inv": inverse, "det": determinant, "cholesky": cholesky_factor}
+_WITH_ROW_AND_COLUMN = {"inv", "cholesky", *MATRIX_FUNCTIONS}
+"""The kinds whose first two positions are a row and a column."""
 
 
 def merge_repeated_indices(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
@@ -18,9 +22,7 @@ def merge_repeated_indices(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[
     head, positions = t.heads[atom[0]], atom[1]
     if not head.forms or head.kind == "map":
         return None
-    before = (
-        2 * head.params[2] if head.kind == "slope" else 2 if head.kind in {"inv", *MATRIX_FUNCTIONS} else 0
-    )
+    before = 2 * head.params[2] if head.kind == "slope" else 2 if head.kind in _WITH_ROW_AND_COLUMN else 0
     inner = positions[before:]
     names = {f"${k}": f"${inner.index(p)}" for k, p in enumerate(inner) if inner.index(p) != k}
     if not names:
@@ -32,11 +34,11 @@ def merge_repeated_indices(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[
 def _rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
     """Apply the function of a head to another form over the slots of the head."""
     slots = tuple(f"${k}" for k in range(head.arity))
-    if head.kind in ("inv", "det"):
+    if head.kind in _OF_MATRICES:
         i, j = t.name(), t.name()
-        rest = slots[2:] if head.kind == "inv" else slots
+        rest = slots[2:] if head.kind in _WITH_ROW_AND_COLUMN else slots
         inner = fill_matrix_slots(t, form, (i, j, *rest))
-        make = inverse if head.kind == "inv" else determinant
+        make = _OF_MATRICES[head.kind]
         return t.rename(make(t, inner, i, j, head.params[0]), {i: "$0", j: "$1"})
     if head.kind in MATRIX_FUNCTIONS or head.kind == "slope":
         return rebuild(t, head, form)

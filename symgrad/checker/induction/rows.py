@@ -28,7 +28,7 @@ from symgrad.checker.program.steps import ProofStep
 _REDUCTIONS = frozenset({"mean", "max", "min", "prod", "logsumexp", "norm"})
 _KEPT = frozenset({"softmax", "log_softmax"})
 _ALONG = frozenset({"prod_except", "cumsum", "logcumsumexp"})
-_MATRICES = frozenset({"inv", "det", "logdet", "expm", "sinm", "cosm"})
+_MATRICES = frozenset({"inv", "cholesky", "det", "logdet", "expm", "sinm", "cosm"})
 
 
 def _without(items: Sequence[Any], axis: int) -> tuple[Any, ...]:

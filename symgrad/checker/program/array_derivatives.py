@@ -6,6 +6,7 @@ Matrices: Petersen & Pedersen, The Matrix Cookbook (2012), equations 36 to 43.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from symgrad.checker.program.builder import Shape, StepBuilder, broadcast
@@ -173,6 +174,31 @@ def _matrix_function(
     return total
 
 
+def _lower_half(into: StepBuilder, x: int) -> int:
+    """Return the lower triangle of matrices with half of the diagonal."""
+    n = into.shape(x)[-1]
+    column = into.step(ProofStep("iota", (), (n,), (n,), "int"))
+    row = into.reshape(column, (n, 1))
+    weight = into.op("where", into.op("eq", row, column), into.number(Fraction(1, 2)), into.number(0))
+    return into.op("mul", into.op("where", into.op("gt", row, column), into.number(1), weight), x)
+
+
+def _transposed(into: StepBuilder, x: int) -> int:
+    n = len(into.shape(x))
+    return into.contract([(x, tuple(range(n)))], (*range(n - 2), n - 1, n - 2))
+
+
+def _cholesky(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+    """Return L @ H(inv(L) @ dA @ inv(L).T), where dA = H(moved) + H(moved).T: I. Murray, arXiv 1602.07527, 2016."""
+
+    def solved(x: int) -> int:
+        return into.step(ProofStep("solve", (at, x), (), step.shape))
+
+    half = _lower_half(into, moved)
+    change = into.op("add", half, _transposed(into, half))
+    return _matmul(into, at, _lower_half(into, solved(_transposed(into, solved(change)))))
+
+
 ARRAY_DERIVATIVES: dict[str, Any] = {
     **dict.fromkeys(
         ("mean", "reshape", "broadcast_to", "slice", "unslice", "cumsum", "gather", "scatter_add"),
@@ -193,6 +219,7 @@ ARRAY_DERIVATIVES: dict[str, Any] = {
     "det": _on(lambda b, at, step, moved: b.op("mul", at, _trace_with_inverse(b, step, moved))),
     "logdet": _on(lambda b, _, step, moved: _trace_with_inverse(b, step, moved)),
     "solve": _solve,
+    "cholesky": _on(_cholesky),
     **dict.fromkeys(("expm", "sinm", "cosm"), _matrix_function),
     **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _matrix_function),
 }

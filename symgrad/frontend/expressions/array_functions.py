@@ -93,6 +93,8 @@ ARRAYS: dict[str, Callable[..., Node]] = {
     "det": matrices.det,
     "logdet": matrices.logdet,
     "solve": matrices.solve,
+    "cholesky": matrices.cholesky,
+    "solve_triangular": matrices.solve_triangular,
     "matrix_power": matrices.matrix_power,
     "expm": matrices.expm,
     "sinm": matrices.sinm,

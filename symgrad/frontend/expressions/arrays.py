@@ -346,7 +346,7 @@ _KINDS = {
     **dict.fromkeys(("x", "a", "b", "value", "index", "args"), "array"),
     **dict.fromkeys(("axis", "axes", "source", "destination"), "axis"),
     **dict.fromkeys(("axis1", "axis2", "ddof", "n"), "int"),
-    **dict.fromkeys(("keepdims", "reverse"), "flag"),
+    **dict.fromkeys(("keepdims", "reverse", "lower", "upper"), "flag"),
     **dict.fromkeys(("rows", "columns", "size", "depth"), "size"),
     "positions": "positions",
     "xs": "arrays",

@@ -25,7 +25,7 @@ from symgrad.support.errors import (
 
 _NOT_HERE = {
     **dict.fromkeys(
-        ["cholesky", "pinv", "eig", "eigh", "svd", "qr", "matrix_rank"],
+        ["pinv", "eig", "eigh", "svd", "qr", "matrix_rank"],
         "write its formula, or compute it in NumPy and pass it as an input",
     ),
     **dict.fromkeys(

@@ -1,10 +1,12 @@
 """Linear algebra in kernels by factors of matrices: inverse, determinant and solutions share one elimination.
 
-There are four ops that only kernels use, on stacks of matrices with n rows:
+There are six ops that only kernels use, on stacks of matrices with n rows:
 
     lu        L and U of each matrix, and a last row for the exchanges of rows: shape (..., n + 1, n)
     pivots    the diagonal of U, with one sign changed for each exchange: the determinant is the product of the pivots
     lu_solve  the solutions of A @ x = b, or of A.T @ x = b, for every row b of a stack of rows
+    cholesky_factor   L of each matrix, read from its lower triangle; NaN unless it is positive definite
+    triangular_solve  the solutions of L @ x = b, or of L.T @ x = b, for every row b of a stack of rows
     exponential  expm, followed by the matrices of its computation: shape (..., WORKSPACE*n, n)
 """
 
@@ -14,19 +16,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, Literal
 
 from symgrad.ir.graph import Node, Op, as_node, internal_op, number
 from symgrad.ir.op import Loop, Structure
 from symgrad.ir.shapes import broadcast_shapes
-from symgrad.ir.sizes import Shape, size_product, size_sum
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ops.array.contraction import adjoint, einsum, sum_over
-from symgrad.ops.array.layout import full, shaped, slice_axes, squeeze
+from symgrad.ops.array.layout import full, reshape, shaped, slice_axes, squeeze
 from symgrad.ops.array.reductions import prod
 from symgrad.ops.record import FUNCTION_COST
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.elementary import exp2, log
-from symgrad.ops.scalar.logic import and_, eq, gt, lt, ne, where
+from symgrad.ops.scalar.logic import and_, eq, ge, gt, le, lt, ne, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import round as rint
 from symgrad.support.errors import InternalError
@@ -93,6 +95,10 @@ def _pivots_shape(shapes: tuple[Shape, ...]) -> Shape:
     return (*shapes[0][:-2], shapes[0][-1])
 
 
+def _same_shape(shapes: tuple[Shape, ...]) -> Shape:
+    return shapes[0]
+
+
 def _solved_shape(shapes: tuple[Shape, ...], _transposed: int) -> Shape:
     return shapes[1]
 
@@ -105,18 +111,26 @@ def _work_shape(shapes: tuple[Shape, ...]) -> Shape:
 _LU = kernel_op("lu", "factors of matrices, by elimination with exchanges of rows", (), 1, _lu_shape)
 _PIVOTS = kernel_op("pivots", "the diagonals of the right factors, signed", (), 1, _pivots_shape)
 _SOLVE = kernel_op("lu_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape)
+_CHOLESKY = kernel_op("cholesky_factor", "left factors of definite matrices", (), 1, _same_shape)
+_TRIANGULAR_SOLVE = kernel_op(
+    "triangular_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape
+)
 
 EXPONENTIAL = kernel_op(
     "exponential", "exponentials of matrices, with room to compute them", (), 1, _work_shape
 )
 """The op that computes the exponential of a matrix."""
 
-FACTORS = frozenset({"lu", "pivots", "lu_solve", "exponential"})
+FACTORS = frozenset({"lu", "pivots", "lu_solve", "cholesky_factor", "triangular_solve", "exponential"})
 """The names of these ops."""
 
 
+def _real(x: Node) -> Node:
+    return x if x.dtype == "real" else div(x, as_node(1))
+
+
 def _factors(x: Node) -> Node:
-    return _LU(x if x.dtype == "real" else div(x, as_node(1)))
+    return _LU(_real(x))
 
 
 def _below_transpose(x: Node) -> Node | None:
@@ -128,27 +142,55 @@ def _below_transpose(x: Node) -> Node | None:
     return x.args[0] if swapped else None
 
 
+def _triangle_of(x: Node) -> Literal["lower", "upper"] | None:
+    """Return which triangle of matrices has all their nonzero entries, if that is evident."""
+    if x.op is _CHOLESKY:
+        return "lower"
+    if x.op is not where or not x.args[2].is_number(0) or x.args[0].op not in (ge, gt, le, lt):
+        return None
+    mask = x.args[0]
+    places = [_place(a, x.shape[-1]) for a in (mask.args if mask.op in (ge, gt) else mask.args[::-1])]
+    return "lower" if places == ["row", "column"] else "upper" if places == ["column", "row"] else None
+
+
+def _place(x: Node, n: Size) -> str | None:
+    """Return whether an array has the number of the row, or of the column, at each entry of a matrix with n rows."""
+    source = x.args[0] if x.op is reshape else x
+    if source.op.name != "iota" or source.shape != (n,):
+        return None
+    return "row" if x.shape == (n, 1) else "column" if x.shape in ((n,), (1, n)) else None
+
+
 def inverse(x: Node, identity: Node) -> Node:
     """Return the inverses: row i is the solution of A.T @ x = e_i."""
     return _SOLVE(_factors(x), full(identity, x.shape), params=(1,))
 
 
+def cholesky_factor(x: Node) -> Node:
+    """Return the lower triangular L with L @ L.T = x."""
+    return _CHOLESKY(_real(x))
+
+
 def solution(a: Node, b: Node) -> Node:
     """Return the solutions of a @ x = b; a matrix and its transpose share the factors."""
     below = _below_transpose(a)
-    factors, transposed = _factors(a if below is None else below), int(below is not None)
-    b = b if b.dtype == "real" else div(b, as_node(1))
+    matrix, transposed = (a, 0) if below is None else (below, 1)
+    kept = _triangle_of(matrix)
+    if kept == "upper":
+        matrix, transposed = adjoint(matrix), 1 - transposed
+    factors, solver = (_real(matrix), _TRIANGULAR_SOLVE) if kept else (_factors(matrix), _SOLVE)
+    b = _real(b)
     n = a.shape[-1]
     if len(b.shape) == 1:
-        return shaped(_SOLVE(factors, shaped(b, (1, n)), params=(transposed,)), b.shape)
+        return shaped(solver(factors, shaped(b, (1, n)), params=(transposed,)), b.shape)
     rows = adjoint(b)
     lead = broadcast_shapes([a.shape[:-2], b.shape[:-2]])
     if len(a.shape) == 2:
         # One matrix is used for all columns of the stack together.
         flat = shaped(rows, (size_product(rows.shape[:-1]), n))
-        return adjoint(shaped(_SOLVE(factors, flat, params=(transposed,)), rows.shape))
+        return adjoint(shaped(solver(factors, flat, params=(transposed,)), rows.shape))
     factors = full(factors, (*lead, *factors.shape[-2:]))
-    return adjoint(_SOLVE(factors, full(rows, (*lead, *rows.shape[-2:])), params=(transposed,)))
+    return adjoint(solver(factors, full(rows, (*lead, *rows.shape[-2:])), params=(transposed,)))
 
 
 def log_determinant(x: Node) -> Node:

@@ -71,7 +71,7 @@ def _stack(shapes: tuple[Shape, ...]) -> Shape:
 # ------------------------------------------------------------------------------------------------------- evaluation
 
 
-def _of_each(function: Callable[..., Any], shape: tuple[int, ...], *stacks: Any) -> Any:
+def of_each(function: Callable[..., Any], shape: tuple[int, ...], *stacks: Any) -> Any:
     """Apply a function to the matrices of stacks with the same leading axes; NaN for a matrix at which it fails."""
     result = np.full(shape, np.nan, dtype=np.result_type(*stacks, np.float32))
     for at in product(*map(range, stacks[0].shape[:-2])):
@@ -86,7 +86,7 @@ def _inv(x: Any) -> Any:
     try:
         return _INV(x)
     except np.linalg.LinAlgError:
-        return _of_each(_INV, np.shape(x), np.asarray(x))
+        return of_each(_INV, np.shape(x), np.asarray(x))
 
 
 def _solve(a: Any, b: Any) -> Any:
@@ -96,7 +96,7 @@ def _solve(a: Any, b: Any) -> Any:
         columns = np.asarray(b)[:, None] if np.ndim(b) == 1 else np.asarray(b)
         lead = np.broadcast_shapes(np.shape(a)[:-2], columns.shape[:-2])
         stacks = [np.broadcast_to(s, (*lead, *np.shape(s)[-2:])) for s in (a, columns)]
-        found = _of_each(_SOLVE, stacks[1].shape, *stacks)
+        found = of_each(_SOLVE, stacks[1].shape, *stacks)
         return found[..., 0] if np.ndim(b) == 1 else found
 
 

@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's functions of matrices on nodes: inv, det, logdet, solve, matrix_power, kron, expm, sinm, cosm.
+"""NumPy's and SciPy's functions of matrices on nodes: inv, det, solve, cholesky, kron, expm and others.
 
 They act on the last two axes of a stack of matrices.
 """
@@ -11,7 +11,9 @@ from symgrad.ir.exact import SQUARINGS
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ops.array import linalg, matrix_functions
-from symgrad.ops.array.contraction import contract
+from symgrad.ops.array.cholesky import cholesky as cholesky_op
+from symgrad.ops.array.cholesky import triangle
+from symgrad.ops.array.contraction import adjoint, contract
 from symgrad.ops.array.layout import expand, full, move_up, squeeze
 from symgrad.ops.numpy.calls import identity
 from symgrad.ops.numpy.products import matmul
@@ -40,6 +42,16 @@ def solve(a: Node, b: Node) -> Node:
     if len(b.shape) == 1 and len(a.shape) > 2:
         return squeeze(linalg.solve(a, expand(b, [1])), [len(a.shape) - 1])
     return linalg.solve(a, b)
+
+
+def cholesky(x: Node, *, upper: bool = False) -> Node:
+    """``numpy.linalg.cholesky``; NaN unless the matrix is positive definite."""
+    return adjoint(cholesky_op(adjoint(x))) if upper else cholesky_op(x)
+
+
+def solve_triangular(a: Node, b: Node, *, lower: bool = False) -> Node:
+    """``scipy.linalg.solve_triangular``, which reads one triangle of a; NaN if an entry of its diagonal is 0."""
+    return solve(a if lower and a.op is cholesky_op else triangle(a, lower=lower), b)
 
 
 def matrix_power(x: Node, n: int) -> Node:

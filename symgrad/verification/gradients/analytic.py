@@ -58,7 +58,9 @@ def _is_smooth_here(n: Node, known: Conditions) -> bool:
         return True
     if not n.op.kinks:
         # Positions are data: an expression has a value only if they lie inside their axes.
-        return n.op.domain is None and (n.op.pointwise or n.op.array.total != "of regular")
+        return n.op.domain is None and (
+            n.op.pointwise or n.op.array.total not in ("of regular", "of definite")
+        )
     return is_away_from_kinks(n, known)
 
 

@@ -271,7 +271,7 @@ def _has_kinks_inside(n: Node) -> bool:
         exponent = n.args[1].value
         return exponent > 0 and exponent.denominator != 1
     if not n.op.pointwise:
-        return n.op.array.total != "of regular"
+        return n.op.array.total not in ("of regular", "of definite")
     if n.op.domain is None:
         return True
     known = Conditions()

@@ -16,7 +16,7 @@ import numpy as np
 from symgrad.compiler.kernels.calls.called import as_tuple
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.kernels.kernel import Kernel
-from symgrad.ops.array import linalg
+from symgrad.ops.array import cholesky, linalg
 from symgrad.ops.array.contraction import sum_over
 from tests.compiler.kernels.formulas import EXACT, flag, op, same_bits, u, x
 from tests.compiler.kernels.programs import PROGRAMS, X, array, draw, ids, op_with, r, y
@@ -122,6 +122,8 @@ def factors() -> None:
         linalg.det(matrices),
         linalg.logdet(matrices),
         linalg.solve(matrices, sides),
+        cholesky.cholesky(matrices),
+        linalg.solve(cholesky.triangle(matrices, lower=True), sides),
     ]
     for dtype in ("float64", "float32"):
         kernel = compile_nodes(outputs, [matrices, sides], dtype=dtype)

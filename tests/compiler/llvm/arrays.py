@@ -19,7 +19,7 @@ from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.sizes import evaluate_size, size_product
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT, REAL, Declaration, Domain
-from symgrad.ops.array import indexing, layout, linalg, matrix_functions, scans
+from symgrad.ops.array import cholesky, indexing, layout, linalg, matrix_functions, scans
 from symgrad.ops.array.contraction import contract, sum_over, transpose
 
 _VOID, _LONG, _PTR = None, ctypes.c_int64, ctypes.c_void_p
@@ -109,6 +109,10 @@ def programs() -> dict[str, Node]:
     batch = tensor("P", "b", "n", 5), tensor("Q", "b", 5, 3)
     regular = V + 7 * OPS["eye"](params=(5, 5))
     regulars = tensor("R", "b", 5, 5) + 7 * OPS["eye"](params=(5, 5))
+    definite, definites = (
+        linalg.product_of(regular, regular, right=True),
+        linalg.product_of(regulars, regulars, left=True),
+    )
     return {
         "matrix vector": contract([X, W], [(0, 1), (1,)], (0,)),
         "vector matrix": contract([Y, X], [(0,), (0, 1)], (1,)),
@@ -159,6 +163,13 @@ def programs() -> dict[str, Node]:
         "solve for a stack": linalg.solve(regular, batch[1]),
         "solve of a stack": linalg.solve(regulars, batch[1]),
         "solve of a stack for one matrix": linalg.solve(regulars, transpose(X, (1, 0))),
+        "cholesky": cholesky.cholesky(definite),
+        "cholesky of a stack": cholesky.cholesky(definites),
+        "solve with a factor": linalg.solve(cholesky.cholesky(definite), W),
+        "solve with a factor's transpose": linalg.solve(
+            linalg.adjoint(cholesky.cholesky(definite)), transpose(X, (1, 0))
+        ),
+        "solve with a triangle of a stack": linalg.solve(cholesky.triangle(regulars, lower=False), batch[1]),
         "norm": _over("norm", X, 1),
         "norm of all": _over("norm", X, 0, 1),
         "cumsum": OPS["cumsum"](X, params=(0, 0)),

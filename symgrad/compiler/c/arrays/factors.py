@@ -1,4 +1,4 @@
-"""LU factors, solutions and exponentials of matrices in C, as plain loops; kernels in memory call LAPACK instead.
+"""Factors of matrices, solutions and exponentials in C, as plain loops; kernels in memory call LAPACK instead.
 
 Exponentials have the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in the same order.
 
@@ -128,6 +128,54 @@ static void ${name}_swap(${real} *x, int64_t i, int64_t j)
 }
 """
 
+_CHOLESKY = """
+static void ${name}_cholesky(const ${real} *x, ${real} *out, int64_t n)
+{
+    int64_t i, j, k;
+    int definite = 1;
+    for (i = 0; i < n; i++)
+        for (j = 0; j < n; j++)
+            out[i*n + j] = j <= i ? x[i*n + j] : 0;
+    for (j = 0; j < n; j++)
+        for (i = j; i < n; i++) {
+            ${real} rest = out[i*n + j];
+            for (k = 0; k < j; k++) {
+                const ${real} product = out[i*n + k]*out[j*n + k];
+                rest = rest - product;
+            }
+            if (i == j)
+                definite &= rest > 0;
+            out[i*n + j] = i == j ? ${sqrt}(rest) : rest/out[j*n + j];
+        }
+    if (!definite)
+        for (i = 0; i < n*n; i++)
+            out[i] = (${real})NAN;
+}
+"""
+
+_TRIANGULAR_SOLVE = """
+static void ${name}_triangular(const ${real} *l, const ${real} *rows, ${real} *out, int64_t n, int64_t k, int64_t way)
+{
+    int64_t i, j, c;
+    int singular = 0;
+    for (i = 0; i < n; i++)
+        singular |= l[i*n + i] == 0;
+    for (c = 0; c < k; c++) {
+        ${real} *const x = out + c*n;
+        for (j = 0; j < n; j++) {
+            const int64_t row = way == 'N' ? n - 1 - j : j;
+            ${real} rest = singular ? (${real})NAN : rows[c*n + row];
+            for (i = 0; i < j; i++) {
+                const int64_t before = way == 'N' ? n - 1 - i : i;
+                const ${real} product = (way == 'N' ? l[before*n + row] : l[row*n + before])*x[before];
+                rest = rest - product;
+            }
+            x[row] = rest/l[row*n + row];
+        }
+    }
+}
+"""
+
 _EXPONENTIAL = """
 /* to = k*of + c[0] + c[1]*a + c[2]*a2 + c[3]*a3 */
 static void ${name}_terms(${real} *to, const ${real} *of, const ${real} *a, const ${real} *a2, const ${real} *a3,
@@ -190,6 +238,8 @@ FACTORS_IN_C = {
     "factors.lu": ("lu", _LU),
     "factors.pivots": ("pivots", _PIVOTS),
     "factors.lu_solve": ("solve", _SWAP + _SOLVE),
+    "factors.cholesky_factor": ("cholesky", _CHOLESKY),
+    "factors.triangular_solve": ("triangular", _TRIANGULAR_SOLVE),
     "factors.exponential": ("exponential", _EXPONENTIAL),
 }
 """Functions by their names in a module: the name in C, and the text."""
@@ -221,6 +271,7 @@ def factors_text(kernel: str, used: Iterable[str], real: FloatType) -> str:
         "name": f"{kernel}_factors",
         "real": real.c,
         "abs": "fabsf" if single else "fabs",
+        "sqrt": "sqrtf" if single else "sqrt",
         "product": product_names(kernel)[_PRODUCT],
         "coefficients": ",\n        ".join(
             ", ".join(map(text_of, COEFFICIENTS[k : k + 4])) for k in range(0, 17, 4)

@@ -302,7 +302,7 @@ def _shapes(kernel: Kernel) -> list[tuple[int, ...]]:
 def _libraries(kernel: Kernel) -> tuple[str, ...]:
     """Return the libraries that the object of a kernel is linked with, as options of a linker."""
     used = routines(kernel.needs)
-    if any(routine[1:].startswith("getr") for routine in used):
+    if any(routine[1:].startswith(("getr", "potr", "trtr")) for routine in used):
         return ("-llapack", "-lblas", "-lm")
     return ("-lblas", "-lm") if used else ("-lm",)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from itertools import combinations_with_replacement
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -98,10 +99,8 @@ def _solutions(
     found: Entries = np.empty(shape, dtype=object)
     for at in np.ndindex(*lead):
         own = factors[at]
-        zeros = [equation("eq", own[k, k], _ZERO) for k in range(n)]
-        singular = reduce(lambda a, b: equation("or_", a, b), zeros)
-        # 0 for a regular matrix, and 0/0, which is NaN, for a singular one
-        nothing = equation("div", _ZERO, _choice(equation, singular, _ZERO, _ONE))
+        regular = [equation("ne", own[k, k], _ZERO) for k in range(n)]
+        nothing = _nan_unless(equation, reduce(lambda a, b: equation("and_", a, b), regular))
         for r in range(shape[-2]):
             solved = _solved(equation, own, [[e] for e in sides[at][r]], transposed=bool(params[0]))
             found[at][r] = [equation("add", e, nothing) for e in solved]
@@ -130,11 +129,64 @@ def _solved(equation: Equation, own: Entries, x: list[list[Node]], *, transposed
     return [row[0] for row in x]
 
 
+def _cholesky(
+    equation: Equation, shape: tuple[int, ...], params: Sequence[Any], args: Sequence[Entries]
+) -> Entries:
+    """Return the left factors of matrices, read from their lower triangles; NaN unless all pivots are positive."""
+    del params
+    n = shape[-1]
+    found: Entries = np.full(shape, _ZERO, dtype=object)
+    for at in np.ndindex(*shape[:-2]):
+        own = found[at]
+        definite: list[Node] = []
+        for j, i in combinations_with_replacement(range(n), 2):
+            rest: Node = args[0][at][i, j]
+            for k in range(j):
+                rest = _less(equation, rest, own[i, k], own[j, k])
+            if i == j:
+                definite.append(equation("gt", rest, _ZERO))
+            own[i, j] = equation("sqrt", rest) if i == j else equation("div", rest, own[j, j])
+        nothing = _nan_unless(equation, reduce(lambda a, b: equation("and_", a, b), definite))
+        for i, j in np.ndindex(n, n):
+            own[i, j] = equation("add", own[i, j], nothing)
+    return found
+
+
+def _nan_unless(equation: Equation, mask: Node) -> Node:
+    """Return 0 where a mask is true; elsewhere 0/0, which is NaN."""
+    return equation("div", _ZERO, equation("where", mask, _ONE, _ZERO))
+
+
+def _triangular_solutions(
+    equation: Equation, shape: tuple[int, ...], params: Sequence[Any], args: Sequence[Entries]
+) -> Entries:
+    """Return the solutions with lower triangular matrices, or their transposes; NaN if a pivot is 0."""
+    factors, sides = args
+    n, lead = shape[-1], shape[:-2]
+    factors = np.broadcast_to(factors, (*lead, *factors.shape[-2:]))
+    found: Entries = np.empty(shape, dtype=object)
+    for at in np.ndindex(*lead):
+        own = factors[at].T[::-1, ::-1] if params[0] else factors[at]
+        regular = [equation("ne", own[k, k], _ZERO) for k in range(n)]
+        nothing = _nan_unless(equation, reduce(lambda a, b: equation("and_", a, b), regular))
+        for r in range(shape[-2]):
+            x: list[Node] = list(sides[at][r][:: -1 if params[0] else 1])
+            for i in range(n):
+                for j in range(i):
+                    if not x[j].is_number(0):
+                        x[i] = _less(equation, x[i], own[i, j], x[j])
+                x[i] = equation("div", x[i], own[i, i])
+            found[at][r] = [equation("add", e, nothing) for e in (x[::-1] if params[0] else x)]
+    return found
+
+
 ELIMINATIONS: Mapping[
     str, Callable[[Equation, tuple[int, ...], Sequence[Any], Sequence[Entries]], Entries]
 ] = {
     "lu": _lu,
     "pivots": _pivots,
     "lu_solve": _solutions,
+    "cholesky_factor": _cholesky,
+    "triangular_solve": _triangular_solutions,
 }
 """For each op, a function of the equations, the shape and parameters of a node, and the entries of its arguments."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from symgrad.api.functions.layout import take_along_axis
-from symgrad.api.functions.matrices import det, expm, inv, solve
+from symgrad.api.functions.matrices import cholesky, det, expm, inv, solve
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.interop.importers.sorting import sort_positions
@@ -36,7 +36,12 @@ def _triangular_solve(
     )
 
 
+def _cholesky(x: Expr, **_: Any) -> Expr:
+    return cholesky(x)
+
+
 ORDERED: Mapping[str, Callable[..., Any]] = {
+    "cholesky": _cholesky,
     "sort": _sort,
     "top_k": _top_k,
     "triangular_solve": _triangular_solve,

@@ -8,7 +8,7 @@ from typing import Any, cast
 from symgrad.api.functions.arrays import einsum
 from symgrad.api.functions.elementary import where
 from symgrad.api.functions.layout import arange, expand_dims, swapaxes
-from symgrad.api.functions.matrices import det, expm, inv
+from symgrad.api.functions.matrices import cholesky, det, expm, inv
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, number_of, of
@@ -63,6 +63,7 @@ def _with_diagonal(
 
 
 LINEAR: Mapping[str, Callable[..., Any]] = {
+    "Cholesky": of(lambda _, x: cholesky(expr_of(x))),
     "LogMatrixDeterminant": of(lambda _, x: sign_and_logdet(expr_of(x))),
     "MatrixDeterminant": of(lambda _, x: det(expr_of(x))),
     "MatrixDiag": _with_diagonal,

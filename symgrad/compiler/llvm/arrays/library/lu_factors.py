@@ -1,4 +1,4 @@
-"""LU factors by LAPACK: the ops of `ops/array/factors.py`, one matrix of a stack after the other.
+"""LU and Cholesky factors by LAPACK: the ops of `ops/array/factors.py`, one matrix of a stack after the other.
 
 LAPACK stores matrices by columns, so it sees the transpose of every matrix: it factors A.T. It reads the right sides
 from the rows of an array, and overwrites them with the solutions. The pivot indices, 32-bit integers, are stored in the
@@ -43,7 +43,7 @@ def write_factors(
     own = [1 if a.op.name == "pivots" else 2 for a in arrays]
     n = fn.size(node.shape[-1])
     numbers = [n]
-    if name == "lu_solve":
+    if name in ("lu_solve", "triangular_solve"):
         numbers += [fn.size(node.shape[-2]), str(ord("N" if node.params[0] else "T"))]
     count = fn.size(size_product(node.shape[: len(node.shape) - own[-1]]))
     count = fn.entry.select(fn.entry.compare("ne", n, "0"), count, "0")
@@ -85,13 +85,32 @@ def factor_text(real: FloatType, name: str, declarations: Declarations, *, stand
         return fill_template(_PIVOTS, {"t": real.llvm})
     if name == "exponential":
         return exponential_text(real, "product.nn")
+    if name == "cholesky_factor":
+        return fill_template(_CHOLESKY, {"t": real.llvm, "potrf": routine("potrf", 5)})
+    solver, arguments = _SOLVERS[name]
     parts = {
         "t": real.llvm,
-        "getrs": routine("getrs", 9),
+        "name": name,
+        "solver": routine(solver, arguments.count("ptr")),
+        "arguments": arguments,
         "many": _MAX_RIGHT_SIDES,
         "small": _SINGLE_THREAD_WORK,
     }
     return fill_template(_SOLVE, parts)
+
+
+_SOLVERS = {
+    "lu_solve": (
+        "getrs",
+        "ptr %letter, ptr %ints, ptr %k.at, ptr %lu, ptr %ints, ptr %exchanges, ptr %j.at, ptr %ints, ptr %info",
+    ),
+    # The rows of a lower triangle are the columns of an upper one.
+    "triangular_solve": (
+        "trtrs",
+        "ptr %upper, ptr %letter, ptr %any, ptr %ints, ptr %k.at, ptr %lu, ptr %ints, ptr %j.at, ptr %ints, ptr %info",
+    ),
+}
+"""For each op that solves, the routine and its arguments."""
 
 
 _LU = """\
@@ -154,16 +173,20 @@ done:
 """
 
 _SOLVE = """\
-define internal void @factors.lu_solve(ptr %lu, ptr %rows, ptr %out, i64 %n, i64 %k, i64 %way) #0 {
+define internal void @factors.${name}(ptr %lu, ptr %rows, ptr %out, i64 %n, i64 %k, i64 %way) #0 {
 entry:
   %total = mul i64 %n, %k
   %none = icmp eq i64 %total, 0
   br i1 %none, label %done, label %some
 some:
   %ints = alloca [3 x i32]
-  %letter = alloca i8
+  %letter = alloca [3 x i8]
   %way.letter = trunc i64 %way to i8
   store i8 %way.letter, ptr %letter
+  %upper = getelementptr i8, ptr %letter, i64 1
+  store i8 85, ptr %upper
+  %any = getelementptr i8, ptr %letter, i64 2
+  store i8 78, ptr %any
   %n.int = trunc i64 %n to i32
   store i32 %n.int, ptr %ints
   %k.at = getelementptr i32, ptr %ints, i64 1
@@ -207,11 +230,76 @@ part:
   store i32 %here.int, ptr %k.at
   %j.index = mul i64 %j, %n
   %j.at = getelementptr ${t}, ptr %out, i64 %j.index
-  call void ${getrs}(
-    ptr %letter, ptr %ints, ptr %k.at, ptr %lu, ptr %ints, ptr %exchanges, ptr %j.at, ptr %ints, ptr %info)
+  call void ${solver}(${arguments})
   %j.next = add i64 %j, %most
   %j.more = icmp slt i64 %j.next, %k
   br i1 %j.more, label %part, label %done
+done:
+  ret void
+}
+"""
+
+_CHOLESKY = """\
+define internal void @factors.cholesky_factor(ptr %x, ptr %out, i64 %n) #0 {
+entry:
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %done, label %some
+some:
+  %ints = alloca [2 x i32]
+  %letter = alloca i8
+  store i8 85, ptr %letter
+  %n.int = trunc i64 %n to i32
+  store i32 %n.int, ptr %ints
+  %info = getelementptr i32, ptr %ints, i64 1
+  store i32 0, ptr %info
+  %count = mul i64 %n, %n
+  %below = add i64 %n, 1
+  br label %row
+row:
+  %r = phi i64 [ 0, %some ], [ %r.next, %row.end ]
+  %start = mul i64 %r, %n
+  br label %copy
+copy:
+  %c = phi i64 [ 0, %row ], [ %c.next, %copy ]
+  %i = add i64 %start, %c
+  %x.at = getelementptr ${t}, ptr %x, i64 %i
+  %out.at = getelementptr ${t}, ptr %out, i64 %i
+  %value = load ${t}, ptr %x.at
+  %inside = icmp sle i64 %c, %r
+  %kept = select i1 %inside, ${t} %value, ${t} 0.0
+  store ${t} %kept, ptr %out.at
+  %c.next = add i64 %c, 1
+  %c.more = icmp slt i64 %c.next, %n
+  br i1 %c.more, label %copy, label %row.end
+row.end:
+  %r.next = add i64 %r, 1
+  %r.more = icmp slt i64 %r.next, %n
+  br i1 %r.more, label %row, label %factor
+factor:
+  call void ${potrf}(ptr %letter, ptr %ints, ptr %out, ptr %ints, ptr %info)
+  %code = load i32, ptr %info
+  %found = icmp eq i32 %code, 0
+  br label %pivot
+pivot:
+  %p = phi i64 [ 0, %factor ], [ %p.next, %pivot ]
+  %definite = phi i1 [ %found, %factor ], [ %definite.next, %pivot ]
+  %p.index = mul i64 %p, %below
+  %p.at = getelementptr ${t}, ptr %out, i64 %p.index
+  %p.value = load ${t}, ptr %p.at
+  %positive = fcmp ogt ${t} %p.value, 0.0
+  %definite.next = and i1 %definite, %positive
+  %p.next = add i64 %p, 1
+  %p.more = icmp slt i64 %p.next, %n
+  br i1 %p.more, label %pivot, label %checked
+checked:
+  br i1 %definite.next, label %done, label %fill
+fill:
+  %f = phi i64 [ 0, %checked ], [ %f.next, %fill ]
+  %f.at = getelementptr ${t}, ptr %out, i64 %f
+  store ${t} 0x7FF8000000000000, ptr %f.at
+  %f.next = add i64 %f, 1
+  %f.more = icmp slt i64 %f.next, %count
+  br i1 %f.more, label %fill, label %done
 done:
   ret void
 }

@@ -119,6 +119,7 @@ aten_rows(
     {
         "det linalg_det": lambda self=None, A=None: m.det(_matrix(self, A)),
         "slogdet linalg_slogdet": lambda self=None, A=None: sign_and_logdet(_matrix(self, A)),
+        "cholesky linalg_cholesky": lambda self, upper=False: m.cholesky(self, upper=upper),
         "inverse linalg_inv": lambda self=None, A=None: m.inv(_matrix(self, A)),
         "matrix_power linalg_matrix_power": lambda self, n: m.matrix_power(self, n),
         "matrix_exp linalg_matrix_exp": lambda self: m.expm(self),
