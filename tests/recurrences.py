@@ -111,6 +111,13 @@ RECURRENCES: Mapping[str, str] = {
         S = a**2*P[t-1] + q + 1; v = z[t-1] - a*m[t-1]; m[t] = a*m[t-1] + (a**2*P[t-1] + q)/S*v; \\
             P[t] = (a**2*P[t-1] + q)/S; L[t] = L[t-1] - (log(S) + v**2/S)/2 for t in 1..T
         y = L[T]""",
+    "smoother": """
+        z : real[T]; a : real; q, r : positive
+        m[0] = 0; P[0] = 1
+        M = a*m[t-1]; Q = a**2*P[t-1] + q; m[t] = M + Q/(Q + r)*(z[t-1] - M); P[t] = Q*r/(Q + r) for t in 1..T
+        s[T] = m[T]
+        s[t-1] = m[t-1] + P[t-1]*a/(a**2*P[t-1] + q)*(s[t] - a*m[t-1]) for t in T..1
+        y = sum((s[t] - z[t-1])**2, t=1..T)""",
     "hidden Markov model": """
         A : positive[n, n]; E : positive[T, n]
         f[0] = ones(n)/n; L[0] = 0
@@ -161,6 +168,21 @@ RECURRENCES: Mapping[str, str] = {
         r[0] = 1.5
         r[t] = r[t-1] + K*(score[t-1] - sigmoid(r[t-1] - 1)) for t in 1..T
         y = r[T]""",
+    "Gauss and Seidel's iteration": """
+        L, U : real[n, n]; b : real[n]
+        x[0] = zeros(n)
+        x[k] = solve(L, b - U@x[k-1]) for k in 1..6
+        y = sum(x[6]**2)""",
+    "Levinson's recursion": """
+        r : real[5]
+        E[0] = 4 + r[0]; A[0] = array([1, 0, 0, 0, 0])
+        k = -A[t-1]@r[::-1]/E[t-1]; E[t] = E[t-1]*(1 - k**2); A[t] = A[t-1] + k*A[t-1][::-1] for t in 1..4
+        y = E[4]""",
+    "descent on data": """
+        X : real[n, m]; v : real[n]; w0 : real[m]; eta : positive
+        w[0] = w0
+        w[t] = w[t-1] - eta*X.T@(X@w[t-1] - v)/n for t in 1..7
+        y = mean((X@w[7] - v)**2)""",
     "tridiagonal system": """
         a, c, d : real[n]
         g[0] = 0; f[0] = 0

@@ -54,6 +54,11 @@ class _Loop(NamedTuple):
         return None
 
 
+def _kind_of(name: str) -> str:
+    """Return the end of the name of a derivative: bar for adjoints, dot for tangents."""
+    return name.rpartition("_")[2]
+
+
 class ValueName(NamedTuple):
     """A value that a step computes: the recurrence, the name of the carry, and the symbol h[t]."""
 
@@ -199,7 +204,9 @@ class RecurrenceNames:
                 possible.append(self._derivatives(carries, "dot" if reverse == loop.reverse else "bar"))
         if possible:
             free = [p for p in possible if self.taken.isdisjoint(p)] or possible[:1]
-            return [[name] for name in min(free, key=lambda names: self._order(names[0]))]
+            # A tangent reads other tangents, an adjoint other adjoints; gradients are what most programs have.
+            kinds = [_kind_of(name) for name in read if name in self._derived] or ["bar"]
+            return [[n] for n in min(free, key=lambda p: (self._order(p[0]), _kind_of(p[0]) not in kinds))]
         over = self._derivatives(list(dict.fromkeys(read)), "bar" if reverse else "dot")
         if len(over) == len(shapes):
             return [[name] for name in over]

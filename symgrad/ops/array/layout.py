@@ -300,7 +300,7 @@ slice_of: Op = of_one_array(
     evaluate=lambda triples, x: x[_key(triples)],
     reference=lambda mp, triples, x: x[_key(triples)],
     push=lambda node, i, t: slice_axes(full(t, node.args[0].shape), node.params[0]),
-    pull=lambda node, i, ct: unslice(full(ct, node.shape), params=(node.params[0], node.args[0].shape)),
+    pull=lambda node, i, ct: _placed(full(ct, node.shape), node.params[0], node.args[0].shape),
     batch=lambda node, stacks, lead: slice_axes(only(stacks), [*[WHOLE] * len(lead), *node.params[0]]),
     rows=_rows_of_slice,
     entries="moved",
@@ -312,6 +312,13 @@ slice_of: Op = of_one_array(
     latex=r"{0}_{{\cdot}}",
     facts=facts("linear"),
 )
+
+
+def _placed(x: Node, triples: tuple[Triple, ...], shape: Shape) -> Node:
+    """Return zeros with x in the place of a slice; where the slice reverses whole axes, x with these reversed."""
+    if all(t in (WHOLE, (None, None, -1)) for t in triples):
+        return slice_axes(x, triples)
+    return unslice(x, params=(triples, shape))
 
 
 def _unslice(triples: tuple[Triple, ...], shape: tuple[int, ...], x: Any) -> Any:

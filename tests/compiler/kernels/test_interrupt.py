@@ -90,6 +90,35 @@ def test_interrupts_at_many_moments():
     assert printed(code, quiet=False) == "True 0\n"
 
 
+_CLOSING = """
+import gc, sys
+import symgrad.compiler.llvm.engine.binding as binding
+from symgrad.compiler.llvm.engine.jit import Engine
+
+ended = []
+owner, detach = binding.llvm.ExecutionEngine, binding.llvm.ffi.ObjectRef.detach
+dispose = owner._dispose
+
+def interrupted(self):
+    if isinstance(self, owner) and len(ended) == 1:
+        ended.append("interrupted")
+        raise KeyboardInterrupt
+    detach(self)
+
+owner._dispose = lambda self: (ended.append("disposed"), dispose(self))
+binding.llvm.ffi.ObjectRef.detach = interrupted
+sys.unraisablehook = lambda report: ended.append(report.exc_type.__name__)
+engine = Engine("define i32 @f() { ret i32 1 }")
+del engine
+gc.collect()
+print(ended)
+"""
+
+
+def test_an_interrupt_while_an_engine_is_closed_does_not_free_it_twice():
+    assert printed(_CLOSING, quiet=False) == "['disposed', 'interrupted', 'KeyboardInterrupt']\n"
+
+
 _LONG = """
 import signal, time
 import numpy as np, symgrad as sg

@@ -225,12 +225,13 @@ class Engine:
         return found
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        engine = getattr(self, "_engine", None)
         # At exit Python clears modules in any order (this one may have lost `sys` already), and the memory is freed
         # with the process anyway.
-        if engine is not None and not ending():
+        if hasattr(self, "_engine") and not ending():
             with release_on_interrupt():
-                engine.close()
+                # The engine disposes of itself once its last reference is gone. After a call of `close` it would do so
+                # twice if Ctrl-C came before it is marked as closed.
+                del self._engine
 
 
 def emit_assembly(ir: str, cpu: Cpu | Platform = "host") -> str:

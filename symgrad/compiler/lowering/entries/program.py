@@ -12,7 +12,7 @@ with one point in each lane, and what is zero by structure disappears.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate, product
@@ -50,12 +50,14 @@ class ScalarProgram:
         outputs: the value of each entry of each output.
         fusable: the equations whose products and sums may be rounded once together.
         only_numbers: whether all inputs and outputs are numbers, and only values between them are arrays.
+        rows: the entries of arrays that are neighbours along the last axis, inputs excepted.
     """
 
     inputs: tuple[Node, ...]
     outputs: tuple[Node, ...]
     fusable: frozenset[Node]
     only_numbers: bool
+    rows: tuple[tuple[Node, ...], ...] = ()
 
 
 class _NotScalar(Exception):
@@ -127,7 +129,8 @@ def _program(outputs: Sequence[Node], inputs: Sequence[Node], fusable: Collectio
         raise _NotScalar(_MANY)
     symbols = tuple(e for node in inputs for e in writer.entries[node].flat)
     only_numbers = not any(node.shape for node in (*inputs, *outputs))
-    return ScalarProgram(symbols, found, frozenset(writer.fused - writer.unchanged), only_numbers)
+    fused = frozenset(writer.fused - writer.unchanged)
+    return ScalarProgram(symbols, found, fused, only_numbers, tuple(writer.rows(order)))
 
 
 def _check_small(node: Node) -> None:
@@ -189,6 +192,13 @@ class _EntryWriter:
                 self.run(topological([simpler], until=self.entries), inside)
                 found = self.entries[simpler]
             self.entries[node] = np.broadcast_to(found, _shape(node))
+
+    def rows(self, order: Iterable[Node]) -> Iterator[tuple[Node, ...]]:
+        """Yield the entries of nodes that are neighbours along the last axis."""
+        for node in order:
+            found = self.entries[node]
+            if node.args and found.ndim:
+                yield from map(tuple, found.reshape(-1, found.shape[-1]))
 
     def _simpler(self, node: Node) -> Node:
         """Return a node in the smaller vocabulary of `compiler/lowering/arrays/normal_form.py`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 from math import prod
 from typing import cast
 
@@ -18,6 +18,7 @@ from symgrad.compiler.llvm.arrays.nests.access import Storage, first_lane, load_
 from symgrad.compiler.llvm.arrays.nests.value_writer import write_op
 from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, StepWriter
 from symgrad.compiler.llvm.equations.builder import Value
+from symgrad.compiler.llvm.equations.lane_packing import pack_lanes
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.lowering.arrays.memory import Memory
 from symgrad.compiler.lowering.arrays.normal_form import to_normal_form
@@ -106,7 +107,9 @@ class LoopWriter:
             program: the formulas.
         """
         fn, body, storage = self.fn, self.body, self.storage
-        outputs = to_normal_form(program.outputs)
+        flat = to_normal_form([*program.outputs, *chain.from_iterable(program.rows)])
+        outputs, entries_of_rows = flat[: len(program.outputs)], iter(flat[len(program.outputs) :])
+        rows = [list(islice(entries_of_rows, len(row))) for row in program.rows]
         numbers = [k for k, c in enumerate(body.carries) if not c.shape]
         if len(numbers) < len(self.sizes):
             self._use_memory("0")
@@ -131,6 +134,8 @@ class LoopWriter:
             if not symbol.shape
         }
 
+        constant = fn.region()
+
         def step(i: str, carried: Carried) -> Carried:
             self._check(i)
             r = fn.region()
@@ -151,10 +156,12 @@ class LoopWriter:
 
             def value(of: Node) -> Value:
                 for node in topological([of], until=values):
+                    if node in values and node not in loads:
+                        continue
                     if node in loads:
                         place, kind, j = loads[node]
                         values[node] = self._load(r, r.address(kind.element, place, str(j)), kind)
-                    elif node not in values:
+                    else:
                         values[node] = write_op(fn, r, node, [(a, values[a]) for a in node.args])
                 return values[of]
 
@@ -167,7 +174,14 @@ class LoopWriter:
                     if k not in numbers or k in self.stored:
                         place = r.address(storage.element, after(k), str(j))
                         r.do(Opcode.store(storage.element, storage.align), number, place)
-            r.b.lines[:] = r.b.finished()
+            lines = r.b.finished()
+            if not fn.standalone:
+                named = [
+                    tuple(values[x].text for x in each) for each in rows if all(x in values for x in each)
+                ]
+                before_loop, lines = pack_lanes(lines, named, fn.declarations)
+                constant.lines += before_loop
+            r.b.lines[:] = lines
             return new
 
         last = dict(zip(numbers, carry_loop(fn, self.steps, first, step), strict=True))
