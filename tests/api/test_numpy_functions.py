@@ -100,8 +100,24 @@ column_stack: np.column_stack([V, P, X.T])
 convolve: np.convolve(V, P) + np.convolve(P, V, "full")
 convolve same: np.convolve(V, P[:2], "same")
 convolve valid: np.convolve(V, P[:2], mode="valid")
+correlate: np.correlate(V, P) + np.correlate(V, P, "full")[1:2] + np.correlate(P[:2], V, "same")
+cumprod: np.cumprod(X, axis=-2) + np.cumprod(X, 1)
+cumprod all: np.cumprod(X)
+cumulative_prod: np.cumulative_prod(X, axis=1) + np.cumulative_sum(X, axis=0)
+cumulative_sum: np.cumulative_sum(V)
+multiply.accumulate: np.multiply.accumulate(X, axis=0)
+corrcoef: np.corrcoef(X) + np.corrcoef(V, P) + np.corrcoef(V)
+copysign: np.copysign(X, V)
+searchsorted: np.searchsorted(np.cumsum(P), V) + np.searchsorted(np.cumsum(P), X, side="right")
+digitize: np.digitize(X, np.cumsum(P)) + np.digitize(V, np.cumsum(P), right=True)
+interp: np.interp(X, np.cumsum(P), V) + np.interp(V, [0.0, 1.0, 2.0], P, left=V[0], right=3)
+gradient: np.gradient(X)[0] + np.gradient(X, P[0], np.cumsum(P))[1] + np.gradient(X, 0.5, axis=-1, edge_order=2)
+gradient of places: np.gradient(X, np.cumsum(P), axis=1, edge_order=2)
+vander: np.vander(V) + np.vander(V, increasing=True)
+vander columns: np.vander(V, 5)
 count_nonzero: np.count_nonzero(X > 0, axis=1)
-cov: np.cov(X)
+cov: np.cov(X) + np.cov(V, P) + np.cov(X, bias=True)
+cov of columns: np.cov(X, rowvar=False, ddof=0) + np.cov(V)
 cross: np.cross(X, V)
 diff: np.diff(X, axis=0) + np.diff(X, n=2)
 linspace: np.linspace(V, P, 5) + np.linspace(V[0], 2, num=5, endpoint=False)[:, None]
@@ -220,5 +236,4 @@ def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
 
 
 def test_the_cures_name_what_there_is() -> None:
-    assert cure_of_numpy("cumulative_sum") == "np.cumsum(x, axis)"
     assert "np.select" in cure_of_numpy("piecewise")

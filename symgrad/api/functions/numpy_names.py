@@ -16,10 +16,11 @@ from symgrad.api.functions.sizes import shape_of, widths_of
 from symgrad.api.handles.base import E, Handle
 from symgrad.api.handles.construction import lift, make, make_op
 from symgrad.api.handles.convert import node_of
+from symgrad.autodiff.running_product import cumprod
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.numpy import calls as build
-from symgrad.ops.numpy import matrices, padding, products, subscripts
+from symgrad.ops.numpy import matrices, padding, products, sequences, sorting, subscripts
 from symgrad.ops.scalar.logic import not_, where_infinite
 from symgrad.support.errors import UnsupportedError, UsageError
 
@@ -187,6 +188,57 @@ def pad(kind: type[E], x: Any, pad_width: Any, mode: str = "constant", *, consta
     return make(kind, lambda: padding.pad(node_of(x), widths_of(pad_width)), [x])
 
 
+def convolve(kind: type[E], a: Any, v: Any, mode: str = "full") -> E:
+    return make(kind, lambda: sequences.convolve(node_of(a), node_of(v), mode), [a, v])
+
+
+def correlate(kind: type[E], a: Any, v: Any, mode: str = "valid") -> E:
+    return make(kind, lambda: sequences.correlate(node_of(a), node_of(v), mode), [a, v])
+
+
+def cov(
+    kind: type[E], m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
+) -> E:
+    return make(kind, lambda: sequences.cov(node_of(m), _node_or_none(y), rowvar, bias, ddof), [m, y])
+
+
+def corrcoef(kind: type[E], x: Any, y: Any = None, rowvar: bool = True) -> E:
+    return make(kind, lambda: sequences.corrcoef(node_of(x), _node_or_none(y), rowvar), [x, y])
+
+
+def gradient(kind: type[E], f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    spacings = [node_of(h) for h in varargs]
+    along = sequences.gradient(lift(kind, f).node, spacings, axis, edge_order)
+    found = [make(kind, lambda g=g: g, [f, *varargs]) for g in along]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def vander(kind: type[E], x: Any, N: int | None = None, increasing: bool = False) -> E:
+    return make(kind, lambda: sequences.vander(node_of(x), N, increasing), [x])
+
+
+def searchsorted(kind: type[E], a: Any, v: Any, side: str = "left") -> E:
+    return make(kind, lambda: sorting.searchsorted(node_of(a), node_of(v), side), [a, v])
+
+
+def digitize(kind: type[E], x: Any, bins: Any, right: bool = False) -> E:
+    return searchsorted(kind, bins, x, "left" if right else "right")
+
+
+def interp(kind: type[E], x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> E:
+    return make(
+        kind,
+        lambda: sorting.interp(
+            node_of(x), node_of(xp), node_of(fp), _node_or_none(left), _node_or_none(right)
+        ),
+        [x, xp, fp, left, right],
+    )
+
+
+def _node_or_none(value: Any) -> Node | None:
+    return None if value is None else node_of(value)
+
+
 def _ravel(x: Node) -> Node:
     return build.reshaped(x, (-1,))
 
@@ -246,10 +298,17 @@ def one_list(name: str, arrays: Any, axis: Any) -> None:
 _OWN = (
     *(
         broadcast_to,
+        convolve,
+        corrcoef,
+        correlate,
+        cov,
         cumsum,
+        digitize,
         einsum,
         expand_dims,
         full_like,
+        gradient,
+        interp,
         moveaxis,
         ndim,
         ones_like,
@@ -258,7 +317,7 @@ _OWN = (
         shape,
         size,
     ),
-    *(swapaxes, take, take_along_axis, tensordot, transpose, where, zeros_like),
+    *(searchsorted, swapaxes, take, take_along_axis, tensordot, transpose, vander, where, zeros_like),
 )
 
 NUMPY: Mapping[str, Callable[..., Any]] = {
@@ -280,6 +339,8 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "diag": _of_one("diag", products.diag),
     "trace": _of_one("trace", products.trace),
     "kron": _of_two("kron", matrices.kron),
+    **{name: _along("cumprod", cumprod) for name in ("cumprod", "cumulative_prod", "multiply.accumulate")},
+    "cumulative_sum": cumsum,
     "linalg.inv": inv,
     "linalg.det": det,
     "linalg.slogdet": slogdet,
