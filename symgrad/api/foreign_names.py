@@ -73,14 +73,9 @@ _NUMBERS = "compute it before, and pass the numbers as an argument"
 _OF_NUMPY: Mapping[str, str] = {
     **dict.fromkeys(
         [
-            "sort",
-            "argsort",
             "partition",
             "argpartition",
             "lexsort",
-            "median",
-            "percentile",
-            "quantile",
             "sort_complex",
             "unique",
             "histogram",

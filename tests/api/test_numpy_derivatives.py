@@ -39,6 +39,14 @@ np.gradient(X, np.cumsum(P), axis=1, edge_order=2)
 np.vander(Z, 4)
 np.copysign(V, P)
 np.copysign(P, V)
+np.sort(X)
+np.sort(X, axis=0)
+np.sort(Z[:1])
+np.median(X, axis=1)
+np.median(X)
+np.quantile(X, 0.3, axis=0)
+np.quantile(X, P/4, axis=1)
+np.percentile(X, 10*P)
 """
 
 NAMED_SIZES = """
@@ -49,6 +57,11 @@ np.cov(X)
 np.corrcoef(X)
 np.interp(X, np.cumsum(P), V)
 np.searchsorted(np.cumsum(P), X)
+np.argsort(X, axis=0)
+np.sort(X)
+np.median(X)
+np.median(V)
+np.quantile(X, 0.3, axis=1)
 """
 
 
@@ -143,6 +156,8 @@ np.interp(x, x[:2], x)
 np.searchsorted(x, x, "middle")
 np.vander(x[:, None])
 np.cov(x[:, None, None])
+np.cov(x[0])
+np.median(x[:0])
 """
 
 
@@ -151,3 +166,22 @@ def test_calls_that_numpy_refuses_are_refused(code: str) -> None:
     with pytest.raises((sg.errors.ShapeError, sg.errors.UsageError)) as caught:
         eval(code, {"np": np, "x": sg.tensor("x", (3,))})
     assert caught.value.expected
+
+
+def test_equal_entries_keep_their_order_and_nan_is_last() -> None:
+    x = sg.tensor("x", ("n",))
+    numpy: Any = np
+    values = np.array([2.0, np.nan, 1.0, 2.0, -np.inf, 1.0])
+    np.testing.assert_array_equal(numpy.argsort(x)(x=values), np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(numpy.sort(x)(x=values), np.sort(values))
+    assert np.isnan(numpy.median(x)(x=values))
+    assert np.isnan(numpy.quantile(x, 0.1)(x=values))
+    slope: sg.Expr = sg.grad(sg.sum(numpy.sort(x) * sg.tensor("w", ("n",))), x)
+    assert list(slope(x=[1.0, 0.0, 1.0], w=[1.0, 2.0, 3.0])) == [2.0, 1.0, 3.0]
+
+
+def test_the_median_of_infinities_is_numpys() -> None:
+    numpy: Any = np
+    for values in ([1.0, 2.0, np.inf], [np.inf, np.inf, 1.0, 2.0], [np.inf] * 3, [2.0]):
+        for n in ("n", len(values)):
+            assert numpy.median(sg.tensor("x", (n,)))(x=values) == np.median(values)

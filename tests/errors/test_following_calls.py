@@ -68,6 +68,7 @@ CALLS: list[tuple[str, str, str | None]] = [
     ("np.gradient(V, x, x, x)", "np.gradient(f, 0.5)", "np.gradient(sg.tensor('f', (3,)), 0.5)"),
     ("np.gradient(V, edge_order=3)", "edge_order=1", "np.gradient(sg.tensor('V', (3,)), edge_order=1)"),
     ("np.gradient(V)", "declare a number", "np.gradient(sg.tensor('V', (3,)))"),
+    ("np.quantile(V, 50)", "quantile(x, 1/2)", "np.quantile(V, 0.5)"),
     ("np.vander(V)", "np.vander(x, 3)", "np.vander(V, 3)"),
     ("f'{y:.3f}'", "f'{e(x=2.0):.3f}'", "f'{y(x=2.0, y=1.0):.3f}'"),
     ("round(x, 2)", "round(x*100)/100", None),

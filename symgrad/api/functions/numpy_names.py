@@ -217,6 +217,27 @@ def vander(kind: type[E], x: Any, N: int | None = None, increasing: bool = False
     return make(kind, lambda: sequences.vander(node_of(x), N, increasing), [x])
 
 
+def sort(kind: type[E], a: Any, axis: Any = -1) -> E:
+    return make(kind, lambda: sorting.sort(node_of(a), axis), [a])
+
+
+def argsort(kind: type[E], a: Any, axis: Any = -1) -> E:
+    return make(kind, lambda: sorting.argsort(node_of(a), axis), [a])
+
+
+def median(kind: type[E], a: Any, axis: Any = None, *, keepdims: bool = False) -> E:
+    return make(kind, lambda: sorting.median(node_of(a), axis, keepdims), [a])
+
+
+def quantile(kind: type[E], a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> E:
+    return make(kind, lambda: sorting.quantile(node_of(a), node_of(q), axis, keepdims), [a, q])
+
+
+def percentile(kind: type[E], a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> E:
+    share: Any = q if isinstance(q, int | float) else lift(kind, q)
+    return quantile(kind, a, share / 100, axis, keepdims=keepdims)
+
+
 def searchsorted(kind: type[E], a: Any, v: Any, side: str = "left") -> E:
     return make(kind, lambda: sorting.searchsorted(node_of(a), node_of(v), side), [a, v])
 
@@ -296,6 +317,7 @@ def one_list(name: str, arrays: Any, axis: Any) -> None:
 
 
 _OWN = (
+    *(argsort, median, percentile, quantile, sort),
     *(
         broadcast_to,
         convolve,

@@ -95,8 +95,8 @@ def cov(
     m: Node, y: Node | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
 ) -> Node:
     """``numpy.cov``: the covariances of the rows, or with ``rowvar=False`` of the columns."""
-    if any(len(x.shape) > 2 for x in (m, y) if x is not None):
-        raise ShapeError("covariances of an array with more than 2 axes", expected="a matrix or a vector")
+    if any(len(x.shape) not in (1, 2) for x in (m, y) if x is not None):
+        raise ShapeError("covariances of a scalar, or of more than 2 axes", expected="a matrix or a vector")
     rows = [x if rowvar or len(x.shape) < 2 else permute(x) for x in (m, y) if x is not None]
     if len(rows) > 1:
         rows = [join([x if len(x.shape) == 2 else expand(x, [0]) for x in rows])]
