@@ -54,6 +54,7 @@ from symgrad.api.functions.elementary import arctanh as arctanh
 from symgrad.api.functions.elementary import cbrt as cbrt
 from symgrad.api.functions.elementary import ceil as ceil
 from symgrad.api.functions.elementary import clip as clip
+from symgrad.api.functions.elementary import copysign as copysign
 from symgrad.api.functions.elementary import cos as cos
 from symgrad.api.functions.elementary import cosh as cosh
 from symgrad.api.functions.elementary import exp as exp

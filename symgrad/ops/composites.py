@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node, Op, as_node, constant
 from symgrad.ops.scalar.arith import div, mul, neg
 from symgrad.ops.scalar.elementary import expm1, log, log1p, sigmoid, softplus, sqrt
 from symgrad.ops.scalar.hyperbolic import tanh
-from symgrad.ops.scalar.logic import and_, eq, ge, gt, le, where
+from symgrad.ops.scalar.logic import and_, eq, ge, gt, le, lt, where
 from symgrad.ops.scalar.rounding import abs, floor, sign
 from symgrad.ops.special.bessel import iv, ive, jv, kv, yv
 from symgrad.ops.special.elliptic import ellipe, ellipeinc
@@ -107,6 +107,13 @@ register_written(
                 "4**n*gamma(n + 1/2)/(sqrt(pi)*gamma(n + 2))",
                 lambda n: 4**n * gamma(n + _HALF) / (sqrt(constant("pi")) * gamma(n + 2)),
                 "n",
+            ),
+        ),
+        "copysign": (
+            _of_two(
+                "abs(x) with the sign of y, which is + for 0",
+                "x y",
+                lambda x, y: abs(x) * where(lt(y, _ZERO), as_node(-1), as_node(1)),
             ),
         ),
         "elliptic_e": (

@@ -154,7 +154,7 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     ("outside", lambda: sg.grad(P["f"], "w[7]"), "an index from -5 to 4"),
     ("of another", lambda: sg.grad(P["f"], "q[1]"), "one of its inputs, such as 'x'"),
     ("an order", lambda: sg.derivatives(Z, cast("Any", 2), cast("Any", [x])), "order=2"),
-    ("of NumPy", lambda: np.gradient(cast("Any", X)), "sg.grad(y, x)"),
+    ("of NumPy", lambda: np.gradient(cast("Any", x)), "sg.grad(y, x)"),
     ("an assumption", lambda: sg.symbols("x", positive=True), 'domain="positive"'),  # pyright: ignore[reportArgumentType]
     ("a list of names", lambda: sg.symbols("x-y"), 'sg.symbols("x y")'),
     ("sizes one by one", lambda: sg.tensor("A", 3, cast("Any", 3)), "sg.tensor('A', (3, 3))"),

@@ -101,8 +101,31 @@ column_stack: np.column_stack([V, P, X.T])
 convolve: np.convolve(V, P) + np.convolve(P, V, "full")
 convolve same: np.convolve(V, P[:2], "same")
 convolve valid: np.convolve(V, P[:2], mode="valid")
+correlate: np.correlate(V, P) + np.correlate(V, P, "full")[1:2] + np.correlate(P[:2], V, "same")
+cumprod: np.cumprod(X, axis=-2) + np.cumprod(X, 1)
+cumprod all: np.cumprod(X)
+cumulative_prod: np.cumulative_prod(X, axis=1) + np.cumulative_sum(X, axis=0)
+cumulative_sum: np.cumulative_sum(V)
+multiply.accumulate: np.multiply.accumulate(X, axis=0)
+corrcoef: np.corrcoef(X) + np.corrcoef(V, P) + np.corrcoef(V)
+copysign: np.copysign(X, V)
+sort: np.sort(X) + np.sort(X, axis=0) + np.sort(np.round(S[0]))[0]
+argsort: np.argsort(X, axis=1) + np.argsort(-X, 0)
+argsort of ties: np.argsort(np.round(X))
+median: np.median(X, axis=1) + np.median(X) + np.median(S, axis=-1, keepdims=True)
+quantile: np.quantile(X, 0.3, axis=-1) + np.quantile(X, 1) + np.quantile(S, 0.25, axis=(0, 1))
+quantiles: np.quantile(X, P/2, axis=1) + np.quantile(V, 0)
+percentile: np.percentile(X, 30, axis=0, keepdims=True) + np.percentile(V, P*10)
+searchsorted: np.searchsorted(np.cumsum(P), V) + np.searchsorted(np.cumsum(P), X, side="right")
+digitize: np.digitize(X, np.cumsum(P)) + np.digitize(V, np.cumsum(P), right=True)
+interp: np.interp(X, np.cumsum(P), V) + np.interp(V, [0.0, 1.0, 2.0], P, left=V[0], right=3)
+gradient: np.gradient(X)[0] + np.gradient(X, P[0], np.cumsum(P))[1] + np.gradient(X, 0.5, axis=-1, edge_order=2)
+gradient of places: np.gradient(X, np.cumsum(P), axis=1, edge_order=2)
+vander: np.vander(V) + np.vander(V, increasing=True)
+vander columns: np.vander(V, 5)
 count_nonzero: np.count_nonzero(X > 0, axis=1)
-cov: np.cov(X)
+cov: np.cov(X) + np.cov(V, P) + np.cov(X, bias=True)
+cov of columns: np.cov(X, rowvar=False, ddof=0) + np.cov(V)
 cross: np.cross(X, V)
 diff: np.diff(X, axis=0) + np.diff(X, n=2)
 linspace: np.linspace(V, P, 5) + np.linspace(V[0], 2, num=5, endpoint=False)[:, None]
@@ -201,7 +224,7 @@ def test_every_function_of_the_registry_has_a_row() -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["np.sort(V)", "np.median(V)", "np.unique(V)", "np.linalg.svd(S)", "np.nonzero(V)", "np.fft.fft(V)", "np.nansum(V)",
+    ["np.partition(V, 1)", "np.unique(V)", "np.linalg.svd(S)", "np.nonzero(V)", "np.fft.fft(V)", "np.nansum(V)",
      "special.hyp2f1(V, 1, 2, 0.5)", "np.roots(V)", "np.copyto(V, P)", "np.sum(V, where=[True, False, True])"],
 )  # fmt: skip
 def test_a_function_that_expressions_do_not_have_is_refused_with_a_cure(code: str) -> None:
@@ -221,5 +244,4 @@ def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
 
 
 def test_the_cures_name_what_there_is() -> None:
-    assert cure_of_numpy("cumulative_sum") == "np.cumsum(x, axis)"
     assert "np.select" in cure_of_numpy("piecewise")

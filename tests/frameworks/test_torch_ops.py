@@ -365,7 +365,7 @@ def test_order_of_what_is_no_number(x):
         (torch.linalg.eigvalsh, [(3, 3)], "aten.linalg_eigvalsh"),
         (nn.LSTM(3, 4, proj_size=2), [(5, 2, 3)], "a projection of the output"),
         (nn.LSTM(3, 4, 2, dropout=0.5), [(5, 2, 3)], "dropout between layers, which draws noise"),
-        (lambda x: x.sort()[0], [(2000,)], "sorting 2,000 entries"),
+        (lambda x: x.sort()[0], [(5000,)], "sorting 5,000 entries"),
     ],
 )
 def test_layers_and_factorisations_that_are_not_read(function, shapes, what):

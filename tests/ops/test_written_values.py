@@ -35,6 +35,7 @@ OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "xlogy": special.xlogy,
     "xlog1py": special.xlog1py,
     "heaviside": np.heaviside,
+    "copysign": np.copysign,
 }
 
 

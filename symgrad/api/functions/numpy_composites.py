@@ -13,7 +13,7 @@ import numpy as np
 from symgrad.api.handles.base import E, handle_on
 from symgrad.api.handles.construction import lift, make, make_op
 from symgrad.api.handles.convert import node_of
-from symgrad.ir.graph import constant, size_node
+from symgrad.ir.graph import constant
 from symgrad.ir.sizes import size_product
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.numpy import calls as build
@@ -254,29 +254,6 @@ def polyval(kind: type[E], p: Any, x: Any) -> Any:
     return reduce(lambda value, c: value * at + c, coefficients, at * 0)
 
 
-def convolve(kind: type[E], a: Any, v: Any, mode: str = "full") -> Any:
-    x, y = _lifted(kind, a), _lifted(kind, v)
-    if _length(x, 0, "convolve") < _length(y, 0, "convolve"):
-        x, y = y, x
-    n, m = x.shape[0], y.shape[0]
-    full = sum(_numpy.pad(x, (k, m - 1 - k)) * y[k] for k in range(m))
-    if mode == "full":
-        return full
-    first = m - 1 if mode == "valid" else (m - 1) // 2
-    return cast("Any", full)[first : first + (n - m + 1 if mode == "valid" else n)]
-
-
-def cov(kind: type[E], m: Any, *, rowvar: bool = True, ddof: int = 1) -> Any:
-    x = _lifted(kind, m) if rowvar else _lifted(kind, m).T
-    centred = x - x.mean(axis=-1, keepdims=True)
-    count = make(kind, lambda: size_node(x.shape[-1]), [x])
-    return (
-        centred @ centred.T / (cast("Any", count) - ddof)
-        if x.ndim > 1
-        else (centred**2).sum() / (cast("Any", count) - ddof)
-    )
-
-
 def multi_dot(kind: type[E], arrays: Any) -> Any:
     return reduce(lambda a, b: _lifted(kind, a) @ _lifted(kind, b), arrays)
 
@@ -382,9 +359,7 @@ COMPOSITES: Mapping[str, Callable[..., Any]] = {
                 atleast_2d,
                 clip,
                 column_stack,
-                convolve,
                 count_nonzero,
-                cov,
                 cross,
                 diff,
             ),

@@ -16,10 +16,11 @@ from symgrad.api.functions.sizes import shape_of, widths_of
 from symgrad.api.handles.base import E, Handle
 from symgrad.api.handles.construction import lift, make, make_op
 from symgrad.api.handles.convert import node_of
+from symgrad.autodiff.running_product import cumprod
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.numpy import calls as build
-from symgrad.ops.numpy import matrices, padding, products, subscripts
+from symgrad.ops.numpy import matrices, padding, products, sequences, sorting, subscripts
 from symgrad.ops.scalar.logic import not_, where_infinite
 from symgrad.support.errors import UnsupportedError, UsageError
 
@@ -191,6 +192,78 @@ def pad(kind: type[E], x: Any, pad_width: Any, mode: str = "constant", *, consta
     return make(kind, lambda: padding.pad(node_of(x), widths_of(pad_width)), [x])
 
 
+def convolve(kind: type[E], a: Any, v: Any, mode: str = "full") -> E:
+    return make(kind, lambda: sequences.convolve(node_of(a), node_of(v), mode), [a, v])
+
+
+def correlate(kind: type[E], a: Any, v: Any, mode: str = "valid") -> E:
+    return make(kind, lambda: sequences.correlate(node_of(a), node_of(v), mode), [a, v])
+
+
+def cov(
+    kind: type[E], m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
+) -> E:
+    return make(kind, lambda: sequences.cov(node_of(m), _node_or_none(y), rowvar, bias, ddof), [m, y])
+
+
+def corrcoef(kind: type[E], x: Any, y: Any = None, rowvar: bool = True) -> E:
+    return make(kind, lambda: sequences.corrcoef(node_of(x), _node_or_none(y), rowvar), [x, y])
+
+
+def gradient(kind: type[E], f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    spacings = [node_of(h) for h in varargs]
+    along = sequences.gradient(lift(kind, f).node, spacings, axis, edge_order)
+    found = [make(kind, lambda g=g: g, [f, *varargs]) for g in along]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def vander(kind: type[E], x: Any, N: int | None = None, increasing: bool = False) -> E:
+    return make(kind, lambda: sequences.vander(node_of(x), N, increasing), [x])
+
+
+def sort(kind: type[E], a: Any, axis: Any = -1) -> E:
+    return make(kind, lambda: sorting.sort(node_of(a), axis), [a])
+
+
+def argsort(kind: type[E], a: Any, axis: Any = -1) -> E:
+    return make(kind, lambda: sorting.argsort(node_of(a), axis), [a])
+
+
+def median(kind: type[E], a: Any, axis: Any = None, *, keepdims: bool = False) -> E:
+    return make(kind, lambda: sorting.median(node_of(a), axis, keepdims), [a])
+
+
+def quantile(kind: type[E], a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> E:
+    return make(kind, lambda: sorting.quantile(node_of(a), node_of(q), axis, keepdims), [a, q])
+
+
+def percentile(kind: type[E], a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> E:
+    share: Any = q if isinstance(q, int | float) else lift(kind, q)
+    return quantile(kind, a, share / 100, axis, keepdims=keepdims)
+
+
+def searchsorted(kind: type[E], a: Any, v: Any, side: str = "left") -> E:
+    return make(kind, lambda: sorting.searchsorted(node_of(a), node_of(v), side), [a, v])
+
+
+def digitize(kind: type[E], x: Any, bins: Any, right: bool = False) -> E:
+    return searchsorted(kind, bins, x, "left" if right else "right")
+
+
+def interp(kind: type[E], x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> E:
+    return make(
+        kind,
+        lambda: sorting.interp(
+            node_of(x), node_of(xp), node_of(fp), _node_or_none(left), _node_or_none(right)
+        ),
+        [x, xp, fp, left, right],
+    )
+
+
+def _node_or_none(value: Any) -> Node | None:
+    return None if value is None else node_of(value)
+
+
 def _ravel(x: Node) -> Node:
     return build.reshaped(x, (-1,))
 
@@ -248,12 +321,20 @@ def one_list(name: str, arrays: Any, axis: Any) -> None:
 
 
 _OWN = (
+    *(argsort, median, percentile, quantile, sort),
     *(
         broadcast_to,
+        convolve,
+        corrcoef,
+        correlate,
+        cov,
         cumsum,
+        digitize,
         einsum,
         expand_dims,
         full_like,
+        gradient,
+        interp,
         moveaxis,
         ndim,
         ones_like,
@@ -262,7 +343,7 @@ _OWN = (
         shape,
         size,
     ),
-    *(swapaxes, take, take_along_axis, tensordot, transpose, where, zeros_like),
+    *(searchsorted, swapaxes, take, take_along_axis, tensordot, transpose, vander, where, zeros_like),
 )
 
 NUMPY: Mapping[str, Callable[..., Any]] = {
@@ -284,6 +365,8 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "diag": _of_one("diag", products.diag),
     "trace": _of_one("trace", products.trace),
     "kron": _of_two("kron", matrices.kron),
+    **{name: _along("cumprod", cumprod) for name in ("cumprod", "cumulative_prod", "multiply.accumulate")},
+    "cumulative_sum": cumsum,
     "linalg.inv": inv,
     "linalg.det": det,
     "linalg.slogdet": slogdet,

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
+from symgrad.autodiff.running_product import cumprod
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape
 from symgrad.ops.numpy import calls as build
-from symgrad.ops.numpy import matrices, padding, products, subscripts
+from symgrad.ops.numpy import matrices, padding, products, sequences, sorting, subscripts
 from symgrad.support.errors import ShapeError
 
 
@@ -80,6 +81,17 @@ ARRAYS: dict[str, Callable[..., Node]] = {
     "std": build.std,
     "norm": build.vector_norm,
     "cumsum": build.cumulative_sum,
+    "cumprod": cumprod,
+    "convolve": sequences.convolve,
+    "correlate": sequences.correlate,
+    "cov": sequences.cov,
+    "corrcoef": sequences.corrcoef,
+    "interp": sorting.interp,
+    "searchsorted": sorting.searchsorted,
+    "sort": sorting.sort,
+    "argsort": sorting.argsort,
+    "median": sorting.median,
+    "quantile": sorting.quantile,
     "prod_except": _prod_except,
     "matmul": products.matmul,
     "dot": products.dot,

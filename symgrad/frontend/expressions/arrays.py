@@ -321,6 +321,11 @@ class _CallReading:
             return value
         raise self.refuse(f"{name} of {self.name} is no order of a norm", item, 'write 1, 2, "inf" or "fro"')
 
+    def _word(self, name: str, item: Item) -> str:
+        if not isinstance(item, Text):
+            raise self.refuse(f"{name} of {self.name} is not a word in quotes", item, "write it in quotes")
+        return item.value
+
     def _text(self, _name: str, item: Item) -> str:
         if not isinstance(item, Text):
             raise self.refuse(
@@ -343,10 +348,12 @@ class _CallReading:
 
 
 _KINDS = {
-    **dict.fromkeys(("x", "a", "b", "value", "index", "args"), "array"),
+    **dict.fromkeys(
+        ("x", "a", "b", "m", "v", "y", "q", "xp", "fp", "left", "right", "value", "index", "args"), "array"
+    ),
     **dict.fromkeys(("axis", "axes", "source", "destination"), "axis"),
     **dict.fromkeys(("axis1", "axis2", "ddof", "n"), "int"),
-    **dict.fromkeys(("keepdims", "reverse", "lower", "upper"), "flag"),
+    **dict.fromkeys(("keepdims", "reverse", "lower", "upper", "descending", "rowvar", "bias"), "flag"),
     **dict.fromkeys(("rows", "columns", "size", "depth"), "size"),
     "positions": "positions",
     "xs": "arrays",
@@ -354,6 +361,7 @@ _KINDS = {
     "shape": "shape",
     "ord": "order",
     "spec": "text",
+    **dict.fromkeys(("mode", "side"), "word"),
     "triples": "triples",
     "pad_width": "widths",
 }

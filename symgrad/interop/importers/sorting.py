@@ -1,8 +1,4 @@
-"""Sort, and compute running products and extremes, by comparing each entry with all others.
-
-There is no sort op. The rank of an entry is the number of entries before it, a sum of comparisons; the position of
-each rank is another sum, and the sorted array is a gather, with the derivative of a gather.
-"""
+"""Sort, and compute running products and extremes."""
 
 from __future__ import annotations
 
@@ -11,13 +7,11 @@ from typing import Any
 
 import symgrad.api.functions.elementary as fn
 from symgrad.api.functions.arrays import sum
-from symgrad.api.functions.layout import arange, concatenate, moveaxis, take_along_axis
-from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.booleans import any_of, as_number, is_nan
+from symgrad.api.functions.layout import concatenate, take_along_axis
+from symgrad.api.handles.expr import Expr, build_expr
+from symgrad.interop.importers.booleans import any_of, is_nan
+from symgrad.ops.numpy.sorting import argsort
 from symgrad.support.errors import UnsupportedError
-
-_ENTRIES = 1024
-"""The largest number of entries that are compared with each other."""
 
 _STEPS = 100
 """The largest number of steps that are written out, as for a loop."""
@@ -40,21 +34,7 @@ def sort_positions(x: Expr, axis: int, *, descending: bool = False) -> Expr:
         >>> [int(k) for k in sort_positions(x, 0)(x=[2.0, -1.0, float("nan"), -1.0])]
         [1, 3, 0, 2]
     """
-    n = x.shape[axis]
-    if isinstance(n, int) and n > _ENTRIES:
-        raise UnsupportedError(f"sorting {n:,} entries, each of which is compared with each")
-    along = moveaxis(x, axis, -1)
-    one, other, count = along[..., :, None], along[..., None, :], arange(n)
-
-    def smaller(a: Expr, b: Expr) -> Expr:
-        return a < b if x.dtype == "int" else (a < b) | (is_nan(b) & fn.logical_not(is_nan(a)))
-
-    less, more = smaller(other, one), smaller(one, other)
-    less, more = (more, less) if descending else (less, more)
-    before = less | (fn.logical_not(more) & (count[None, :] < count[:, None]))
-    rank = sum(as_number(before), axis=-1)
-    places = sum(fn.where(rank[..., :, None] == count[None, :], count[:, None], 0), axis=-2)
-    return moveaxis(places, -1, axis)
+    return build_expr(lambda: argsort(x.node, axis, descending), [x])
 
 
 def sort_along(x: Expr, axis: int, *, descending: bool = False) -> tuple[Expr, Expr]:

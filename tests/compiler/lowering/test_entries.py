@@ -43,7 +43,8 @@ def test_entries_have_the_values_of_the_arrays(name, sizes):
             large
             or len(reals) < len(inputs)
             or name.startswith(WITHOUT)
-            or name == "cholesky of a stack"  # the gradient of 15 rows has more equations than are written out
+            or name
+            == "cholesky of a stack"  # the gradient of 15 rows has more equations than are written out
             or "int" in {n.dtype for n in outputs}
         )
         return
