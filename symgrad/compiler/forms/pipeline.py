@@ -175,9 +175,9 @@ def derivative_forms(
     )
     info("arrange", "%d equations of derivatives: %s", size, why)
     found = substitute(kept, values)
-    simplify = next((o.simplify for o in outputs if o.simplify is not None), None)
-    if not elementwise and simplify is not None:
-        found = without_divisors(found, simplify)
+    simplify = [o.simplify for o in outputs if o.simplify is not None]  # one function for all
+    if not elementwise and simplify:
+        found = without_divisors(found, simplify[0])
     if any(n.shape for n in order):
         found = with_digits_in_parts(found, dtype)
     from symgrad.compiler.forms.one_variable import keep_digits  # for start-up time: many programs need none
