@@ -191,4 +191,4 @@ def test_expressions_are_differentiated_as_before() -> None:
     with pytest.raises(UsageError, match="function"):
         sg.grad(product, x)  # type: ignore[call-overload]
     with pytest.raises(TypeError):
-        sg.grad(x)
+        sg.grad(x)  # pyright: ignore[reportArgumentType]

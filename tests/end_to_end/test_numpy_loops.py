@@ -170,7 +170,7 @@ def reads_an_iterator(a: Any, x: Any) -> Any:
 
 
 def counts_outside(a: Any, x: Any) -> Any:
-    state = type("State", (), {})()
+    state: Any = type("State", (), {})()
     state.steps = 0
     h = x[0]
     for _ in range(30):
@@ -277,7 +277,7 @@ def has_a_first_step(a: Any, x: Any) -> Any:
 
 
 def counts_in_an_object(a: Any, x: Any) -> Any:
-    state = type("State", (), {})()
+    state: Any = type("State", (), {})()
     state.steps = 0
     h = a
     for t in sg.range(x.shape[0]):
