@@ -242,7 +242,7 @@ ARRAY_FUNCTIONS = [
     "sum(solve(A@A.T + 5*eye(n), A@B))",
     "sum(solve(A@A.T + 5*eye(n), w)*w)",
     "sum(cholesky(A@A.T + 5*eye(n))@A)",
-    "sum(log(diag(cholesky(A@A.T + b*b*eye(n) + outer(w, w)))))",
+    "sum(log(diag(cholesky(A@A.T + b@b.T + 4*eye(n) + outer(w, w)))))",
     "sum(cholesky(stack([A@A.T + 5*eye(n), 9*eye(n) + outer(w, w)]))[:, 1])",
     "sum(expm(A@A.T/5)@A)",
     "sum(sinm(A@A.T/5)*outer(w, w))",
