@@ -87,7 +87,6 @@ REASONS: dict[str, str] = {
     "NaN is no number": "the limit is the user's to say",
     "use": "what is computed otherwise is the user's to say",
     "transpose": "which of them is the user's to say",
-    "sort the data": "it is done outside of symgrad",
     "as a name": "the formula of a function is written where the function is used",
     "all functions are known": "the line goes: rows of their own remove it",
     "assign on a line": "the name is the user's to say",

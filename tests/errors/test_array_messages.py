@@ -487,13 +487,6 @@ CASES = [
         "write its formula, or compute it in NumPy and pass it as an input",
     ),
     ("all(X)", "UnsupportedError", 1, "'all' is not in this version", "write min(where(c, 1, 0)) == 1"),
-    (
-        "sort(X)",
-        "UnsupportedError",
-        1,
-        "'sort' is not in this version",
-        "sort the data in NumPy and pass it as an input",
-    ),
     ("Sum(X)", "UnsupportedError", 1, "'Sum' is not in this version", "write sum(x) of an array"),
     (
         "argmax(zeros((0, 3)), axis=0)",
