@@ -91,7 +91,7 @@ def test_lines_of_the_gallery(title: str) -> None:
 
 
 MORE = """
-det(A) inv(A) logdet(A) solve(A,y) solve(A.T,B) cosm(A) sinm(A) expm_frechet(A,B) cosm_frechet(A,B)
+det(A) inv(A) cholesky(A) logdet(A) solve(A,y) solve(A.T,B) cosm(A) sinm(A) expm_frechet(A,B) cosm_frechet(A,B)
 logcumsumexp(X,1) logcumsumexp(w) min(X,1) argmax(w) argmin(X,1) prod_except(w) prod_except(X,1)
 where(a==b,a,2) w[None,:]*X A[0]
 """.split()  # noqa: SIM905  (a list of words)
