@@ -206,10 +206,10 @@ def _numpy(name: str) -> Callable[..., Any]:
 
 
 def _linalg(name: str) -> Callable[..., Any]:
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **options: Any) -> Any:
         import jax.numpy as jnp
 
-        return getattr(jnp.linalg, name)(*args)
+        return getattr(jnp.linalg, name)(*args, **options)
 
     return call
 

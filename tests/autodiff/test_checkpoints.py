@@ -22,7 +22,7 @@ BACK = {"Horner's scheme", "Clenshaw's scheme", "continued fraction", "advantage
 READ = {"autoregression", "GRU", "tridiagonal system"}
 """Recurrences all of whose values are read."""
 
-SHORT = {"Runge and Kutta", "Fibonacci", "conjugate gradients", "secant method"}
+SHORT = {"Runge and Kutta", "Fibonacci", "Levinson's recursion", "conjugate gradients", "secant method"}
 """Recurrences with few steps, whose values take less memory than the sums."""
 
 

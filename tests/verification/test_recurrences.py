@@ -157,9 +157,13 @@ def test_stopped_gradients_are_compared_too() -> None:
     assert sg.equal(other, turned).status == "proved"
 
 
+COMPARED = {"Gauss and Seidel's iteration", "descent on data"}
+"""Recurrences whose steps the checker cannot differentiate far enough: by a matrix of a system, by data."""
+
+
 @pytest.mark.parametrize("name", sorted(RECURRENCES))
 def test_printed_gradients_are_proved_and_others_refuted(name: str) -> None:
-    """The checker differentiates the steps itself: no proof compares with symgrad's own derivative."""
+    """The checker differentiates the steps itself; only few proofs compare with symgrad's own derivative."""
     program = dedent(RECURRENCES[name])
     y = sg.parse(program)["y"]
     for x in y.inputs:
@@ -167,7 +171,7 @@ def test_printed_gradients_are_proved_and_others_refuted(name: str) -> None:
         read = sg.parse(text if " : " in text.splitlines()[0] else f"{program}\n{text}").last
         verdict = sg.verify(y, x, read)
         assert verdict.status == "proved"
-        assert verdict.note is None
+        assert (verdict.note is None) != (name in COMPARED)
         assert replayed(verdict) == "proved"
     wrong = sg.verify(y, y.inputs[0], 2 * sg.grad(y, y.inputs[0]))
     assert wrong.status == "refuted"
@@ -346,5 +350,5 @@ def test_a_claim_whose_rows_are_counted_in_another_way_is_compared_with_the_deri
       s_bar[T - 1] = 0
       s_bar[t-1] = 2*(s[t-1] - x[t]) + s_bar[t]*(1 - a) for t in T - 1..1
     """
-    assert sg.verify(loss, "x", claim).status == "supported"
+    assert sg.verify(loss, "x", claim).status == "proved"
     assert sg.verify(loss, "x", claim.replace("s_bar[t]*a +", "s_bar[t]*a -")).status == "refuted"

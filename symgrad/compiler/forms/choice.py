@@ -86,13 +86,13 @@ def without_divisors(nodes: Sequence[Node], simplify: Callable[[Node], Node]) ->
     values: dict[Node, Node] = {}  # of these symbols
 
     @cache
-    def found(node: Node) -> Node:
+    def in_form(node: Node) -> Node:
         (part,) = substitute([node], symbols)
         return substitute([_with_less_division(part, simplify)], values)[0]
 
     for product in products:
-        values[symbols[product]] = with_args(product, [found(a) for a in product.args])
-    return [found(n) for n in nodes]
+        values[symbols[product]] = with_args(product, [in_form(a) for a in product.args])
+    return [in_form(n) for n in nodes]
 
 
 def _is_matrix_product(node: Node) -> bool:

@@ -28,7 +28,12 @@ from symgrad.ops.scalar.logic import ge, gt, where
 
 
 def triangle(x: Node, *, lower: bool) -> Node:
-    """Return the lower or the upper triangle of matrices, with the diagonal, and zeros elsewhere."""
+    """Return the lower or the upper triangle of matrices, with the diagonal, and zeros elsewhere.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+    """
+    square_shape((x.shape,))
     rows, columns = _positions(x.shape[-2]), iota(params=(x.shape[-1],))
     return where(ge(rows, columns) if lower else ge(columns, rows), x, as_node(0))
 

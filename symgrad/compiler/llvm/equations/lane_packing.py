@@ -311,7 +311,8 @@ class _LaneWriter:
             return Opcode.unary(code.op, kinds[0])
         if code.op != "call":
             return Opcode.binary(code.op, kinds[0])
-        name = self._declarations.declare(code.how.replace(".v1f", f".v{count}f"), kinds[0], *kinds)
+        function, _, lanes = code.how.rpartition(".")
+        name = self._declarations.declare(f"{function}.v{count}{lanes[2:]}", kinds[0], *kinds)
         return Opcode.call(kinds[0], name, *kinds)
 
     def _one(self, name: str) -> str:
