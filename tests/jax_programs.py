@@ -206,10 +206,10 @@ def _numpy(name: str) -> Callable[..., Any]:
 
 
 def _linalg(name: str) -> Callable[..., Any]:
-    def call(*args: Any, **options: Any) -> Any:
+    def call(*args: Any) -> Any:
         import jax.numpy as jnp
 
-        return getattr(jnp.linalg, name)(*args, **options)
+        return getattr(jnp.linalg, name)(*args)
 
     return call
 
@@ -241,5 +241,5 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "det": _linalg("det"),
     "logdet": lambda x: _linalg("slogdet")(x)[1],
     "solve": _linalg("solve"),
-    "cholesky": lambda x: _linalg("cholesky")(x, symmetrize_input=False),
+    "cholesky": lambda x: _linalg("cholesky")(_numpy("tril")(x) + _numpy("tril")(x, -1).mT),
 }

@@ -111,7 +111,7 @@ register_written(
         ),
         "copysign": (
             _of_two(
-                "abs(x)*where(y < 0, -1, 1)",
+                "abs(x)*sign(2*sign(y) + 1)",
                 "x y",
                 lambda x, y: abs(x) * where(lt(y, _ZERO), as_node(-1), as_node(1)),
             ),
