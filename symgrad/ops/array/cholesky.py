@@ -113,12 +113,13 @@ cholesky: Op = structural(
     entries="computed",
     total="of definite",
     native=lambda node, args: cholesky_factor(args[0]),
+    # The derivatives of the frameworks are those by a symmetric matrix, so what is read is made one.
     source=lambda node: {
         "numpy": "np.linalg.cholesky({0:t})",
-        "jax": "jnp.linalg.cholesky({0:t}, symmetrize_input=False)",
-        "torch": "torch.linalg.cholesky({0:t})",
-        "tensorflow": "tf.linalg.cholesky({0:t})",
-        # The backends of Keras read different triangles.
+        "jax": "jnp.linalg.cholesky(jnp.tril({0:t}) + jnp.tril({0:t}, -1).mT)",
+        "torch": "torch.linalg.cholesky(torch.tril({0:t}) + torch.tril({0:t}, -1).mT)",
+        "tensorflow": "tf.linalg.cholesky(tf.linalg.band_part({0:t}, -1, 0) + "
+        "tf.linalg.matrix_transpose({0:t} - tf.linalg.band_part({0:t}, 0, -1)))",
         "keras": "ops.cholesky(ops.tril({0:t}) + ops.swapaxes(ops.tril({0:t}, -1), -1, -2))",
     },
     latex=r"\operatorname{{cholesky}}\left({0}\right)",
