@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.functions.structures import leaves_of, structure_text
+from symgrad.api.handles.expr import Expr
 from symgrad.support.user_code import of_user
 
 
@@ -170,12 +171,17 @@ def _frozen(value: Any) -> tuple[str, list[Any]]:
 def _same(value: Any, frozen: tuple[str, list[Any]]) -> bool:
     text, before = frozen
     if not text:
-        return value is before[0] or _equal(value, before[0])
+        return value is before[0] or same_values(value, before[0])
     leaves = leaves_of(value)
-    return len(leaves) == len(before) and structure_text(value) == text and all(map(_equal, leaves, before))
+    return (
+        len(leaves) == len(before) and structure_text(value) == text and all(map(same_values, leaves, before))
+    )
 
 
-def _equal(a: Any, b: Any) -> bool:
+def same_values(a: Any, b: Any) -> bool:
+    """Tell whether two values are one formula, equal arrays, equal numbers of one type, or one object."""
+    if isinstance(a, Expr) and isinstance(b, Expr):
+        return a.node is b.node
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return same_arrays(a, b)
     return a is b or (isinstance(a, bool | int | float) and type(a) is type(b) and repr(a) == repr(b))

@@ -25,6 +25,7 @@ from symgrad.api.functions.structures import leaves_of, rebuilt, structure_text
 from symgrad.api.handles.convert import tracing
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.api.limits import UNROLLED_STEPS
+from symgrad.api.tracing.rebinding import same_values
 from symgrad.ir.body import bound_symbol
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
@@ -118,7 +119,7 @@ class _Value:
 
     def same(self, value: Any) -> bool:
         """Tell whether a variable still has this value."""
-        return self.fits(value) and all(map(_is_same, self.leaves, leaves_of(value)))
+        return self.fits(value) and all(map(same_values, self.leaves, leaves_of(value)))
 
     def fits(self, value: Any) -> bool:
         """Tell whether a value has the same structure."""
@@ -127,14 +128,6 @@ class _Value:
     def with_leaves(self, leaves: Sequence[Any]) -> Any:
         """Return the structure with other values."""
         return rebuilt(self.tree, leaves)
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    if isinstance(a, Expr) and isinstance(b, Expr):
-        return a.node is b.node
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.dtype == b.dtype and np.array_equal(a, b)
-    return a is b or (type(a) is type(b) and isinstance(a, int | float) and repr(a) == repr(b))
 
 
 class _Steps:

@@ -20,7 +20,7 @@ from symgrad.api.functions.structures import leaves_of, structure_text
 from symgrad.api.functions.symbols import array_input
 from symgrad.api.handles.convert import tracing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.tracing.rebinding import Outside, Rebinding, same_arrays
+from symgrad.api.tracing.rebinding import Outside, Rebinding, same_arrays, same_values
 from symgrad.api.tracing.replaced_functions import replacements
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
@@ -85,6 +85,7 @@ class Traced:
             try:
                 repeated = self._run(values, options)
             except Exception:
+                # A loop that was tried as a recurrence may fail in any way; written out, it shows its own error.
                 if not self.rolled:
                     raise
             if not self.rolled:
@@ -173,11 +174,9 @@ def _agree(a: Any, b: Any) -> bool:
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    if isinstance(a, Expr) and isinstance(b, Expr):
-        return a.node is b.node
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return same_arrays(a, b)
-    return type(a) is type(b) and (a is b or repr(a) == repr(b))
+    if same_values(a, b):
+        return True
+    return type(a) is type(b) and not isinstance(a, Expr | np.ndarray) and repr(a) == repr(b)
 
 
 def _variable_of(values: np.ndarray) -> str:
