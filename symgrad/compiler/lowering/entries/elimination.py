@@ -6,7 +6,7 @@ Elimination exchanges rows as LAPACK does, so it keeps as many digits; an exchan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations_with_replacement
 from typing import Any, TypeAlias
 
@@ -90,9 +90,13 @@ def _pivots(
 
 
 def _solutions(
-    equation: Equation, shape: tuple[int, ...], params: Sequence[Any], args: Sequence[Entries]
+    solved: Callable[..., list[Node]],
+    equation: Equation,
+    shape: tuple[int, ...],
+    params: Sequence[Any],
+    args: Sequence[Entries],
 ) -> Entries:
-    """Return the solutions for all rows of a stack; NaN for a matrix with a pivot that is 0."""
+    """Return the solutions for all rows of a stack, each by ``solved``; NaN for a matrix with a pivot that is 0."""
     factors, sides = args
     n, lead = shape[-1], shape[:-2]
     factors = np.broadcast_to(factors, (*lead, *factors.shape[-2:]))
@@ -102,12 +106,12 @@ def _solutions(
         regular = [equation("ne", own[k, k], _ZERO) for k in range(n)]
         nothing = _nan_unless(equation, reduce(lambda a, b: equation("and_", a, b), regular))
         for r in range(shape[-2]):
-            solved = _solved(equation, own, [[e] for e in sides[at][r]], transposed=bool(params[0]))
-            found[at][r] = [equation("add", e, nothing) for e in solved]
+            x = solved(equation, own, [[e] for e in sides[at][r]], transposed=bool(params[0]))
+            found[at][r] = [equation("add", e, nothing) for e in x]
     return found
 
 
-def _solved(equation: Equation, own: Entries, x: list[list[Node]], *, transposed: bool) -> list[Node]:
+def _solved_by_lu(equation: Equation, own: Entries, x: list[list[Node]], *, transposed: bool) -> list[Node]:
     """Solve with L and then U; for the transposed matrix, with their transposes and U first."""
     n = len(x)
     exchanges = [(k, own[n, k]) for k in range(n - 1)]
@@ -157,27 +161,18 @@ def _nan_unless(equation: Equation, mask: Node) -> Node:
     return equation("div", _ZERO, equation("where", mask, _ONE, _ZERO))
 
 
-def _triangular_solutions(
-    equation: Equation, shape: tuple[int, ...], params: Sequence[Any], args: Sequence[Entries]
-) -> Entries:
-    """Return the solutions with lower triangular matrices, or their transposes; NaN if a pivot is 0."""
-    factors, sides = args
-    n, lead = shape[-1], shape[:-2]
-    factors = np.broadcast_to(factors, (*lead, *factors.shape[-2:]))
-    found: Entries = np.empty(shape, dtype=object)
-    for at in np.ndindex(*lead):
-        own = factors[at].T[::-1, ::-1] if params[0] else factors[at]
-        regular = [equation("ne", own[k, k], _ZERO) for k in range(n)]
-        nothing = _nan_unless(equation, reduce(lambda a, b: equation("and_", a, b), regular))
-        for r in range(shape[-2]):
-            x: list[Node] = list(sides[at][r][:: -1 if params[0] else 1])
-            for i in range(n):
-                for j in range(i):
-                    if not x[j].is_number(0):
-                        x[i] = _less(equation, x[i], own[i, j], x[j])
-                x[i] = equation("div", x[i], own[i, i])
-            found[at][r] = [equation("add", e, nothing) for e in (x[::-1] if params[0] else x)]
-    return found
+def _solved_by_triangle(
+    equation: Equation, own: Entries, x: list[list[Node]], *, transposed: bool
+) -> list[Node]:
+    """Solve with a lower triangular matrix, or its transpose, which is one with both axes reversed."""
+    if transposed:
+        own, x = own.T[::-1, ::-1], x[::-1]
+    for i in range(len(x)):
+        for j in range(i):
+            if not x[j][0].is_number(0):
+                x[i][0] = _less(equation, x[i][0], own[i, j], x[j][0])
+        x[i][0] = equation("div", x[i][0], own[i, i])
+    return [row[0] for row in (x[::-1] if transposed else x)]
 
 
 ELIMINATIONS: Mapping[
@@ -185,8 +180,8 @@ ELIMINATIONS: Mapping[
 ] = {
     "lu": _lu,
     "pivots": _pivots,
-    "lu_solve": _solutions,
+    "lu_solve": partial(_solutions, _solved_by_lu),
     "cholesky_factor": _cholesky,
-    "triangular_solve": _triangular_solutions,
+    "triangular_solve": partial(_solutions, _solved_by_triangle),
 }
 """For each op, a function of the equations, the shape and parameters of a node, and the entries of its arguments."""
