@@ -20,9 +20,8 @@ from symgrad.ir.sizes import Size
 from symgrad.ops.array.contraction import adjoint
 from symgrad.ops.array.factors import cholesky_factor
 from symgrad.ops.array.indexing import iota
-from symgrad.ops.array.layout import expand, full, only
-from symgrad.ops.array.linalg import of_each, product_of, rows_of_matrices, solve, square_shape
-from symgrad.ops.record import structural
+from symgrad.ops.array.layout import expand, full
+from symgrad.ops.array.linalg import of_each, of_matrices, product_of, solve, square_shape
 from symgrad.ops.scalar.arith import add, mul
 from symgrad.ops.scalar.logic import ge, gt, where
 
@@ -95,26 +94,18 @@ def _reference(mp: Any, x: Any) -> Any:
     return found
 
 
-cholesky: Op = structural(
+cholesky: Op = of_matrices(
     "cholesky",
     doc="the lower triangular L with L @ L.T = x, from the lower triangles of matrices; NaN if there is none",
-    gives="real",
-    parameters=(),
     shape=square_shape,
     evaluate=_evaluate,
     reference=_reference,
     push=_push,
     pull=_pull,
-    kinks=(
-        Kink("singular matrices", (), (), "there is a factor of positive definite matrices only, else NaN"),
-    ),
-    batch=lambda node, stacks, lead: node.op(only(stacks)),
-    rows=rows_of_matrices,
-    entries="computed",
-    total="of definite",
     native=lambda node, args: cholesky_factor(args[0]),
+    total="of definite",
     # The derivatives of the frameworks are those by a symmetric matrix, so what is read is made one.
-    source=lambda node: {
+    source={
         "numpy": "np.linalg.cholesky({0:t})",
         "jax": "jnp.linalg.cholesky(jnp.tril({0:t}) + jnp.tril({0:t}, -1).mT)",
         "torch": "torch.linalg.cholesky(torch.tril({0:t}) + torch.tril({0:t}, -1).mT)",
@@ -123,4 +114,5 @@ cholesky: Op = structural(
         "keras": "ops.cholesky(ops.tril({0:t}) + ops.swapaxes(ops.tril({0:t}, -1), -1, -2))",
     },
     latex=r"\operatorname{{cholesky}}\left({0}\right)",
+    kink=Kink("singular matrices", (), (), "there is a factor of positive definite matrices only, else NaN"),
 )

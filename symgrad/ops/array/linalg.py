@@ -7,7 +7,7 @@ If elimination meets a zero pivot in a matrix, all entries of `inv` and `solve` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -205,7 +205,7 @@ _LINALG = {
 }
 
 
-def _of_matrices(
+def of_matrices(
     name: str,
     *,
     doc: str,
@@ -216,10 +216,13 @@ def _of_matrices(
     pull: Callable[[Node, int, Node], Node],
     native: Callable[[Node, tuple[Node, ...]], Node],
     total: Total,
-    source: str,
+    source: str | Mapping[str, str],
     latex: str,
     precedence: int = ATOM,
+    kink: Kink = _SINGULAR,
 ) -> Op:
+    """Return an op of one stack of matrices; ``source`` is one function of all libraries, or a template for each."""
+    templates = {x: f"{m}.{source}" for x, m in _LINALG.items()} if isinstance(source, str) else source
     return structural(
         name,
         doc=doc,
@@ -235,14 +238,14 @@ def _of_matrices(
         entries="computed",
         total=total,
         native=native,
-        source=lambda node: {x: f"{m}.{source}" for x, m in _LINALG.items()},
-        kinks=(_SINGULAR,),
+        source=lambda node: templates,
+        kinks=(kink,),
         latex=latex,
         precedence=precedence,
     )
 
 
-inv: Op = _of_matrices(
+inv: Op = of_matrices(
     "inv",
     doc="the inverse of the matrices in the last two axes; NaN if there is none",
     shape=square_shape,
@@ -270,7 +273,7 @@ def _per_matrix(value: Node, node: Node) -> Node:
     return spread(value, (rank - 2, rank - 1), rank)
 
 
-det: Op = _of_matrices(
+det: Op = of_matrices(
     "det",
     doc="the determinant of the matrices in the last two axes",
     shape=_stack,
@@ -284,7 +287,7 @@ det: Op = _of_matrices(
     latex=r"\det\left({0}\right)",
 )
 
-logdet: Op = _of_matrices(
+logdet: Op = of_matrices(
     "logdet",
     doc="log(abs(det(x))) of the matrices in the last two axes, without overflow",
     shape=_stack,
