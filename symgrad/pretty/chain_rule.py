@@ -256,10 +256,7 @@ class Lines:
         sums = [n for n in sums if _reads(n, self.bodies)]
         if not sums:
             return built
-        opened: dict[Node, Node] = {}
-        for line, body in self.bodies.items():
-            opened[line] = substitute([body], opened)[0]
-        values = canonical(substitute(sums, opened)).nodes
+        values = canonical(substitute(sums, self.bodies)).nodes
         zeros = {n: full(as_node(0), n.shape) for n in sums}
         table = {n: zeros[n] for n, value in zip(sums, values, strict=True) if value is zeros[n]}
         return substitute([built], table)[0]
