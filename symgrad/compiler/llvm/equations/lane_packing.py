@@ -78,21 +78,24 @@ class _Packing:
 
     Attributes:
         definitions: the instructions, by the names of their values.
+        loads: for the values that are entries of arrays, the addresses of the arrays and the numbers of the entries.
         lane: for the names in chosen rows, the row and the lane.
         saved: the number of instructions that the vectors save.
     """
 
     def __init__(self, lines: Sequence[str | Instruction], rows: Iterable[Row], banned: set[Row]) -> None:
         self.definitions = {line.name: line for line in lines if isinstance(line, Instruction) and line.name}
+        found = ((name, self._load(line)) for name, line in self.definitions.items())
+        self.loads = {name: place for name, place in found if place is not None}
         self.lane: dict[str, tuple[Row, int]] = {}
         self.saved = 0.0
         self._operands: dict[Row, list[Row]] = {}
         self._entries: dict[tuple[str, int], str] = {}  # the first value that is loaded from a place
         self._moved: set[str] = set()  # the names that have been taken out of vectors
-        found = dict.fromkeys(banned)
+        followed = dict.fromkeys(banned)
         for row in rows:
-            self._follow(row, found)
-        alike = [row for row in found if row not in banned]
+            self._follow(row, followed)
+        alike = [row for row in followed if row not in banned]
         self._uses = Counter(operand for row in alike for operand in set(self.operands(row)))
         for row in alike:
             self._choose(row)
@@ -137,7 +140,7 @@ class _Packing:
         return found
 
     def _entry(self, name: str) -> str:
-        place = self.load(name)
+        place = self.loads.get(name)
         return name if place is None else self._entries.setdefault(place, name)
 
     def _alike(self, row: Row) -> bool:
@@ -151,15 +154,14 @@ class _Packing:
         if all(isinstance(name, Splat) for name in row) or self.neighbours(row) or self.constant(row):
             return 0
         if len(set(row)) == 1:
-            return int(self.load(row[0]) is None)
+            return int(row[0] not in self.loads)
         rows = {self.lane[name][0] if name in self.lane else None for name in row}
         if len(rows) == 1 and None not in rows:
             return int(row not in rows)
         return len(row)
 
-    def load(self, name: str) -> tuple[str, int] | None:
+    def _load(self, shuffle: Instruction) -> tuple[str, int] | None:
         """Return the address and the number of an entry, if a value is a loaded entry of an array."""
-        shuffle = self.definitions.get(name)
         insert = self._read(shuffle, "shufflevector", 0)
         load = self._read(insert, "insertelement", 1)
         address = self._read(load, "load", 0)
@@ -178,7 +180,7 @@ class _Packing:
 
     def neighbours(self, row: Row) -> str | None:
         """Return the address of the first lane, if the lanes are neighbours in memory."""
-        places = [self.load(name) for name in row]
+        places = [self.loads.get(name) for name in row]
         if places[0] is None:
             return None
         base, first = places[0]
@@ -188,7 +190,7 @@ class _Packing:
 
     def constant(self, row: Row) -> bool:
         """Tell whether all lanes are loaded through addresses from outside of the block, so never change."""
-        places = [self.load(name) for name in row]
+        places = [self.loads.get(name) for name in row]
         return all(place is not None and place[0] not in self.definitions for place in places)
 
     def cycle(self) -> set[Row]:
@@ -326,7 +328,7 @@ class _LaneWriter:
 
     def _vector(self, row: Row, kind: str) -> str:
         """Return values as a vector."""
-        if len(set(row)) == 1 and self._packing.load(row[0]) is not None and not self._packing.constant(row):
+        if len(set(row)) == 1 and row[0] in self._packing.loads and not self._packing.constant(row):
             return self._loaded_everywhere(row, kind)
         if row not in self._vectors:
             self._vectors[row] = self._side_by_side(row, kind)

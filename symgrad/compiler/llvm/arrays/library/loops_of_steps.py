@@ -156,12 +156,10 @@ class LoopWriter:
 
             def value(of: Node) -> Value:
                 for node in topological([of], until=values):
-                    if node in values and node not in loads:
-                        continue
-                    if node in loads:
+                    if node in loads:  # again for each result: an entry that is kept takes a register
                         place, kind, j = loads[node]
                         values[node] = self._load(r, r.address(kind.element, place, str(j)), kind)
-                    else:
+                    elif node not in values:
                         values[node] = write_op(fn, r, node, [(a, values[a]) for a in node.args])
                 return values[of]
 
